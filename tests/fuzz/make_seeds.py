@@ -428,6 +428,15 @@ def onnx_seeds():
                         onnx_node(b"Add", [b"e", b"one"], b"a"), onnx_node(b"Mul", [b"c", b"a"], b"m"),
                         onnx_node(b"Mul", [b"m", b"half"], b"r"), *pooled],
                        [conv, fc, onnx_number(b"two", 2 ** 0.5), onnx_number(b"one", 1), onnx_number(b"half", 0.5)])
+    yield "norm", onnx([*start, onnx_node(b"Transpose", [b"c"], b"h", perm=[0, 2, 3, 1]),
+                        onnx_node(b"ReduceMean", [b"h"], b"m", axes=[-1]), onnx_node(b"Sub", [b"h", b"m"], b"d"),
+                        onnx_node(b"Pow", [b"d", b"two"], b"q"), onnx_node(b"ReduceMean", [b"q"], b"v", axes=[-1]),
+                        onnx_node(b"Add", [b"v", b"epsilon"], b"e"), onnx_node(b"Sqrt", [b"e"], b"s"),
+                        onnx_node(b"Div", [b"d", b"s"], b"n"), onnx_node(b"Mul", [b"n", b"scale"], b"o"),
+                        onnx_node(b"Add", [b"o", b"shift"], b"z"), onnx_node(b"Transpose", [b"z"], b"r", perm=[0, 3, 1, 2]),
+                        *pooled],
+                       [conv, fc, onnx_number(b"two", 2), onnx_number(b"epsilon", 1e-6), onnx_tensor(b"scale", [4], 1),
+                        onnx_tensor(b"shift", [4])], opset=13)
     yield "tokens", onnx([*start, onnx_node(b"Reshape", [b"c", b"s"], b"t"), onnx_node(b"Transpose", [b"t"], b"u", perm=[0, 2, 1]),
                           onnx_node(b"Concat", [b"class", b"u"], b"v", axis=1), onnx_node(b"Add", [b"v", b"place"], b"w"),
                           onnx_node(b"MatMul", [b"w", b"qkv"], b"q"), onnx_node(b"Reshape", [b"q", b"h"], b"k"),

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/onnx/onnx_tensor.h"
+#include "models/onnx/layer_norm.h"
 
 /// Operators that are computed of constants alone: sizes, places and numbers of exporters.
 namespace tandem::onnx {
@@ -71,6 +72,12 @@ void modulo(Call& call) {
 
 void power(Call& call) {
   foldPairs(call, [](double a, double b) { return std::pow(a, b); });
+}
+/// A power of a view.
+void square(Call& call) {
+  if (!call.isView(0) || numberOf(call.constant(1)) != 2)
+    throw UsageError("a power of a tensor with an exponent but 2");
+  squared(call);
 }
 void minimum(Call& call) {
   foldPairs(call, [](double a, double b) { return std::min(a, b); });
@@ -168,13 +175,13 @@ constexpr std::array rows{
     Operator{"Constant", nullptr, constantValue, "value value_int value_ints value_float value_floats"},
     Operator{"Cast", cast, foldCast, "to saturate"},
     Operator{"CastLike", castLike, foldCastLike, "saturate"},
-    Operator{"Sqrt", nullptr, squareRoot, ""},
+    Operator{"Sqrt", deviation, squareRoot, ""},
     Operator{"Neg", nullptr, negate, ""},
     Operator{"Reciprocal", nullptr, reciprocal, ""},
     Operator{"Floor", nullptr, floor, ""},
     Operator{"Ceil", nullptr, ceil, ""},
     Operator{"Mod", nullptr, modulo, "fmod"},
-    Operator{"Pow", nullptr, power, ""},
+    Operator{"Pow", square, power, ""},
     Operator{"Min", nullptr, minimum, ""},
     Operator{"Max", nullptr, maximum, ""},
     Operator{"Equal", nullptr, equal, ""},

@@ -9,6 +9,7 @@
 #include "graph/operation.h"
 #include "models/onnx/arithmetic.h"
 #include "models/onnx/importer.h"
+#include "models/onnx/layer_norm.h"
 
 /// Operators on each element: activations, sums and products.
 namespace tandem::onnx {
@@ -139,6 +140,7 @@ bool isGate(const Dims& dims, const ImageShape& shape, const Dims& all) {
 }
 
 void product(Call& call, const View& a, const View& b) {
+  if (a.node == b.node && isCentred(call.in, a)) return squared(call);
   for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
     if (auto made = gatedByItself(call, x, gate)) return call.give(std::move(*made));
   }
@@ -168,6 +170,34 @@ bool isPerChannel(const Importer& in, const View& view, const std::vector<size_t
   return dims.size() == 1 && isWhole(view.dims[dims[0]], Axis::channel, in.shapeOf(view).channels);
 }
 
+/// The name of a layer is that of the module whose weight it takes.
+void nameByWeight(const Call& call, const Constant& constant, ImportedNode& layer) {
+  const std::string module = call.moduleOf(constant.tensor.name);
+  const bool isNamed = !layer.weights.empty() && !call.moduleOf(layer.weights.front().tensor.name).empty();
+  if (!module.empty() && !isNamed) layer.names.insert(layer.names.begin(), module);
+}
+
+/// Whether nothing but this node reads what a layer has made.
+bool isOwn(const Call& call, const View& given, size_t viewInput) {
+  return call.in.readersOf(call.inputName(viewInput)) == 1 && given.factor == 1 && given.offset == 0;
+}
+
+/// A constant that takes the place of a weight of which a layer has no value yet. Weights behind it have none either:
+/// a scale comes before the shift.
+bool fillsIn(Call& call, const View& given, const Constant& constant, size_t viewInput, std::string_view suffix) {
+  ImportedNode& layer = call.in.graph.at(given.node);
+  const auto place = std::ranges::find(layer.weights, suffix, &ImportedWeight::suffix);
+  const bool isFree =
+      std::all_of(place, layer.weights.end(), [](const ImportedWeight& each) { return each.isStandIn; });
+  if (place == layer.weights.end() || !isFree || !isOwn(call, given, viewInput)) return false;
+  const View view = call.in.whole(given);
+  if (view.node != given.node || !isPerChannel(call.in, view, varying(constant, view.dims))) return false;
+  nameByWeight(call, constant, layer);
+  *place = {std::string(suffix), reshaped(call.in.memory, constant, {call.in.shapeOf(view).channels}).tensor};
+  call.give(given);
+  return true;
+}
+
 void productWithChannels(Call& call, const View& given, const Constant& constant) {
   View made = call.in.whole(given);
   if (!isPerChannel(call.in, made, varying(constant, made.dims))) {
@@ -189,16 +219,13 @@ bool becomesBias(Call& call, const View& given, const Constant& constant, size_t
   ImportedNode& layer = call.in.graph.at(given.node);
   const bool takes = layer.operation != nullptr && layer.operation->parameters != nullptr &&
                      std::string_view(layer.operation->reads).find("bias") != std::string_view::npos;
-  const bool isOwn = call.in.readersOf(call.inputName(viewInput)) == 1 && given.factor == 1 && given.offset == 0;
-  if (!takes || layer.attributes.bias || !isOwn) return false;
+  if (!takes || layer.attributes.bias || !isOwn(call, given, viewInput)) return false;
   const View view = call.in.whole(given);
   if (view.node != given.node || !isPerChannel(call.in, view, varying(constant, view.dims))) return false;
   const Constant bias = reshaped(call.in.memory, constant, {call.in.shapeOf(view).channels});
   layer.attributes.bias = true;
+  nameByWeight(call, constant, layer);
   layer.weights.push_back({".bias", bias.tensor});
-  const std::string module = call.moduleOf(constant.tensor.name);
-  const bool isNamed = !layer.weights.empty() && !call.moduleOf(layer.weights.front().tensor.name).empty();
-  if (!module.empty() && !isNamed) layer.names.insert(layer.names.begin(), module);
   call.give(given);
   return true;
 }
@@ -233,7 +260,8 @@ void add(Call& call) {
   const Constant constant = call.constant(constantInput);
   if (isSingle(constant)) return call.give(scaled(call.item(other), 1, numberOf(constant)));
   const View given = call.view(other);
-  if (!becomesBias(call, given, constant, other)) addPositions(call, given, constant);
+  if (fillsIn(call, given, constant, other, ".bias") || becomesBias(call, given, constant, other)) return;
+  addPositions(call, given, constant);
 }
 
 void multiply(Call& call) {
@@ -241,15 +269,18 @@ void multiply(Call& call) {
   const size_t constantInput = call.isConstant(0) ? 0 : 1;
   const Constant constant = call.constant(constantInput);
   if (isSingle(constant)) return call.give(scaled(call.item(1 - constantInput), numberOf(constant), 0));
-  productWithChannels(call, call.view(1 - constantInput), constant);
+  const View given = call.view(1 - constantInput);
+  if (!fillsIn(call, given, constant, 1 - constantInput, ".weight")) productWithChannels(call, given, constant);
 }
 
 void subtract(Call& call) {
+  if (call.isView(0) && call.isView(1)) return centred(call);
   if (!call.isConstant(1)) throw UsageError("a difference of which the second part is not constant");
   call.give(scaled(call.item(0), 1, -numberOf(call.constant(1))));
 }
 
 void divide(Call& call) {
+  if (call.isView(0) && call.isView(1)) return layerNormOfParts(call);
   if (!call.isConstant(1)) throw UsageError("a quotient of which the divisor is not constant");
   const double divisor = numberOf(call.constant(1));
   if (divisor == 0) throw UsageError("a division by 0");

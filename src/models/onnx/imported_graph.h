@@ -15,7 +15,8 @@ namespace tandem::onnx {
 /// name.
 struct ImportedWeight {
   std::string suffix;
-  FileTensor tensor;  ///< in the shape of stateTensors()
+  FileTensor tensor;       ///< in the shape of stateTensors()
+  bool isStandIn = false;  ///< a value without effect, as the model has none yet
 };
 
 struct ImportedNode {

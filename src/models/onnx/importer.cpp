@@ -317,6 +317,11 @@ double shortest(float value) {
   return number;
 }
 
+ImportedWeight standIn(ConstantMemory& memory, std::string suffix, int64_t count, double value) {
+  const std::vector<double> values(static_cast<size_t>(count), value);
+  return {std::move(suffix), constantOf(memory, *elementTypeNamed("F32"), {count}, values).tensor, true};
+}
+
 size_t dimensionOf(int64_t axis, size_t rank) {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) throw UsageError(concat("axis ", axis, " is not one of ", rank, " dimensions"));

@@ -112,6 +112,9 @@ class Call {
 /// The double whose shortest text is that of the float: 1e-5 for the float nearest to it.
 double shortest(float value);
 
+/// A vector of one value, for a weight that the model leaves out.
+ImportedWeight standIn(ConstantMemory& memory, std::string suffix, int64_t count, double value);
+
 /// A dimension counted from the front. Throws UsageError if it is not within the rank.
 size_t dimensionOf(int64_t axis, size_t rank);
 

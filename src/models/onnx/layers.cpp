@@ -8,6 +8,7 @@
 #include "graph/operation.h"
 #include "models/onnx/attention.h"
 #include "models/onnx/importer.h"
+#include "models/onnx/layer_norm.h"
 
 /// Operators with weights, pools and norms.
 namespace tandem::onnx {
@@ -177,6 +178,8 @@ void reduceMean(Call& call) {
   if (axes.empty() && call.whole("noop_with_empty_axes", 0) != 0) return call.give(given);
   std::vector<bool> isMean(given.dims.size(), axes.empty());
   for (const int64_t axis : axes) isMean[dimensionOf(axis, given.dims.size())] = true;
+  const bool isLast = std::ranges::count(isMean, true) == 1 && isMean.back();
+  if (isLast && isWhole(given.dims.back(), Axis::channel, shape.channels)) return channelMean(call, given);
   const bool keeps = call.whole("keepdims", 1) != 0;
   Dims dims;
   int64_t pixels = 1;
@@ -215,11 +218,6 @@ void batchNorm(Call& call) {
   call.give(std::move(made));
 }
 
-FileTensor zeros(Call& call, int64_t count) {
-  const std::vector<double> values(static_cast<size_t>(count), 0);
-  return constantOf(call.in.memory, *elementTypeNamed("F32"), {count}, values).tensor;
-}
-
 void layerNorm(Call& call) {
   const View given = call.in.whole(call.view(0));
   const int64_t channels = call.in.shapeOf(given).channels;
@@ -231,8 +229,8 @@ void layerNorm(Call& call) {
   Attributes a;
   a.epsilon = call.number("epsilon", 1e-5);
   std::vector<ImportedWeight> weights{{".weight", inShape(call.constant(1), {channels}, "its scale")}};
-  weights.push_back(
-      {".bias", call.has(2) ? inShape(call.constant(2), {channels}, "its shift") : zeros(call, channels)});
+  weights.push_back(call.has(2) ? ImportedWeight{".bias", inShape(call.constant(2), {channels}, "its shift")}
+                                : standIn(call.in.memory, ".bias", channels, 0));
   View made = given;
   made.node =
       call.add({.operation = "layer_norm", .inputs = {given.node}, .attributes = a, .weights = std::move(weights)},

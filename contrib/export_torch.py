@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Writes a PyTorch module as a network file of Tandem (docs/NETWORK_FILE.md) and its weights as safetensors.
 
-Usage: export_torch.py MODULE:CALLABLE [--out=NAME] [--image-size=N] [--argument=KEY=VALUE ...] [--state=FILE]
+Usage: export_torch.py MODULE:CALLABLE [--out=NAME] [--image-size=N] [--argument=KEY=VALUE ...] [--state=FILE] [--onnx]
        export_torch.py torchvision.models:resnet18 --out net --argument weights=IMAGENET1K_V1
 
 CALLABLE returns the module; MODULE is importable, or the path of a .py file, which is executed. Writes NAME.json and
 NAME.safetensors. Names of parameters and statistics are those of the state dict. --train traces the module in training
 mode, where networks such as GoogLeNet give auxiliary outputs: the first output is the network's, the others are auxiliary
 values with --auxiliary-weight. Needs torch 2 and safetensors. What Tandem has no operation for is refused with one line.
+
+--onnx writes NAME.onnx instead, with the weights in it, by PyTorch's exporter; it needs onnx. Tandem's reader also knows
+attention, layer norm and shuffled channels, which consist of several calls in PyTorch.
 
 Exit: 0 written, 2 wrong usage, 3 a module that cannot be exported.
 """
@@ -21,6 +24,7 @@ import operator
 import pathlib
 import shlex
 import sys
+import warnings
 
 try:
     import torch
@@ -410,6 +414,15 @@ def export(module, name, out, image_size=224, auxiliary_weight=0.3):
     return document
 
 
+def export_onnx(module, path, image_size):
+    """Batch-norms stay apart, so that parameters keep their names. Raises RuntimeError for what PyTorch cannot export."""
+    image = torch.zeros(2, CHANNELS, image_size, image_size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the exporter's age: the newer one needs further packages
+        torch.onnx.export(module, (image,), path, dynamo=False, training=torch.onnx.TrainingMode.PRESERVE,
+                          do_constant_folding=False)
+
+
 def load(spec):
     place, _, name = spec.partition(":")
     if place.endswith(".py"):
@@ -430,7 +443,10 @@ def main():
     parser.add_argument("--state", metavar="FILE", help="state dict of torch.save to load first")
     parser.add_argument("--train", action="store_true", help="trace in training mode, with auxiliary outputs")
     parser.add_argument("--auxiliary-weight", type=float, default=0.3, metavar="X")
+    parser.add_argument("--onnx", action="store_true", help="write NAME.onnx by PyTorch's exporter")
     given = parser.parse_args()
+    if given.onnx and given.train:
+        parser.error("--onnx writes no auxiliary outputs; leave out --train")
     keywords = {}
     for text in given.argument:
         key, _, value = text.partition("=")
@@ -446,18 +462,28 @@ def main():
     if given.state:
         module.load_state_dict(torch.load(given.state, weights_only=True))
     module.train(given.train)
+    next_call = ["next:", "tandem", "bench", f"--model={given.out}.{'onnx' if given.onnx else 'json'}"]
+    if given.onnx:
+        try:
+            export_onnx(module, f"{given.out}.onnx", given.image_size)
+        except (torch.onnx.errors.OnnxExporterError, RuntimeError) as error:
+            print(f"export_torch.py: {given.callable}: PyTorch cannot export it: {str(error).splitlines()[0]}", file=sys.stderr)
+            return 3
+        print(f"{given.out}.onnx, with the weights")
+        print(shlex.join(next_call))
+        return 0
     try:
         document = export(module, given.callable.rpartition(":")[2], given.out, given.image_size, given.auxiliary_weight)
     except Unsupported as refusal:
-        print(f"export_torch.py: {given.callable}: {refusal}", file=sys.stderr)
+        print(f"export_torch.py: {given.callable}: {refusal}; try --onnx", file=sys.stderr)
         return 3
     except (fx.proxy.TraceError, RuntimeError) as error:
-        print(f"export_torch.py: {given.callable}: torch.fx cannot trace it: {str(error).splitlines()[0]}", file=sys.stderr)
+        print(f"export_torch.py: {given.callable}: torch.fx cannot trace it: {str(error).splitlines()[0]}; try --onnx", file=sys.stderr)
         return 3
     size = f"{given.image_size}x{given.image_size}"
     print(f"{given.out}.json: {len(document['nodes'])} nodes, {document['classes']} classes, images of {size} (--image-size); "
           f"{given.out}.safetensors")
-    print(shlex.join(["next:", "tandem", "bench", f"--model={given.out}.json", f"--weights={given.out}.safetensors"]))
+    print(shlex.join([*next_call, f"--weights={given.out}.safetensors"]))
     return 0
 
 

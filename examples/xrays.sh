@@ -2,7 +2,8 @@
 # Makes grey images with 14 findings each, in the layout of ChestX-ray14, and trains on them as CheXNet does.
 set -euo pipefail
 mkdir -p tandem-example-xrays && cd tandem-example-xrays
-[ -d xrays ] || tandem data make xrays --container=chestxray14 --from=/usr/share/datasets/fashion-mnist --images=2000 --size=128x128
+[ -d xrays ] || tandem data make xrays --container=chestxray14 --from=/usr/share/datasets/fashion-mnist \
+  --images=2000+500+1000 --size=128x128
 tandem data inspect xrays
 
 # Patients are split into training, validation and test images. The validation images say which weights are the best,

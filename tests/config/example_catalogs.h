@@ -38,7 +38,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"optimizer", {"sgd", "adam", "adamw", "rmsprop", "lars", "lamb"}},
       {"format", {"table", "md", "csv", "json"}},
       {"loss-at", {"replica", "gathered"}},
-      {"weights-map", {"none", "keras", "timm"}},
+      {"weights-map", {"none", "torchvision", "keras", "timm"}},
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},
       {"decode", {"exact", "fast"}},

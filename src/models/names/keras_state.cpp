@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <regex>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "graph/operation.h"
 #include "models/names/foreign_states.h"
@@ -74,30 +72,26 @@ struct Family {
   std::string (*layer)(const Graph&, NodeId);
   double epsilon;  // epsilon of batch-norm
   bool hasScale;   // batch-norm has a gamma
+  bool hasBias;    // convolutions before batch-norm have a bias
   std::string_view difference;
 };
 
 constexpr Family families[] = {
-    {"resnet\\d+_v1|keras_resnet50", "keras_resnet50, resnet50_v1", resnetLayer, 1.001e-5, true, ""},
-    {"densenet(121|169|201)", "densenet121, densenet169, densenet201", densenetLayer, 1.001e-5, true, ""},
-    {"vgg(16|19)", "vgg16, vgg19", vggLayer, 0, true, ""},
-    {"keras_inception_v3", "keras_inception_v3", inceptionLayer, 1e-3, false, ""},
-    {"inception_v3", "inception_v3", inceptionLayer, 1e-3, false,
+    {"resnet\\d+_v1|keras_resnet50", "keras_resnet50, resnet50_v1", resnetLayer, 1.001e-5, true, true, ""},
+    {"densenet(121|169|201)", "densenet121, densenet169, densenet201", densenetLayer, 1.001e-5, true, false, ""},
+    {"vgg(16|19)", "vgg16, vgg19", vggLayer, 0, true, false, ""},
+    {"keras_inception_v3", "keras_inception_v3", inceptionLayer, 1e-3, false, false, ""},
+    {"inception_v3", "inception_v3", inceptionLayer, 1e-3, false, false,
      "its average pools of 3x3 leave the padding out of the mean, here it counts as zeros: outputs differ, with "
      "--model=keras_inception_v3 they do not"},
 };
 
-const Family& familyOf(std::string_view model) {
-  std::vector<std::string> known;
-  for (const Family& family : families) {
-    if (std::regex_match(model.begin(), model.end(), std::regex(family.models))) return family;
-    known.emplace_back(family.shown);
-  }
-  const std::string hint =
+const Family& knownFamily(std::string_view model) {
+  const std::string_view hint =
       model.starts_with("resnet")
           ? "; ResNet of keras.applications has its stride on the first 1x1: keras_resnet50, resnet50_v1"
           : "";
-  throw UsageError(concat("--weights-map=keras with --model=", model, ": it knows ", join(known), hint));
+  return familyOf(std::span<const Family>(families), "keras", model, hint);
 }
 
 void describeLinear(ForeignTensor& foreign, const ImageShape& pixels, int64_t outputs) {
@@ -123,7 +117,7 @@ ForeignTensor foreignTensor(const Family& family, const Graph& graph, const Stat
   if (own.kind == StateTensor::Kind::runningMean) {
     foreign.name += "/moving_mean";
     const Node& before = graph.node(node.inputs.front());
-    const bool leftOut = before.operation->name == "conv" && !before.attributes.bias;
+    const bool leftOut = family.hasBias && before.operation->name == "conv" && !before.attributes.bias;
     if (leftOut) foreign.subtracted = family.layer(graph, node.inputs.front()) + "/bias";
   } else if (own.kind == StateTensor::Kind::runningVariance) {
     foreign.name += "/moving_variance";
@@ -142,9 +136,13 @@ ForeignTensor foreignTensor(const Family& family, const Graph& graph, const Stat
 }  // namespace
 
 ForeignState kerasState(std::string_view model, const Graph& graph) {
-  const Family& family = familyOf(model);
+  const Family& family = knownFamily(model);
   ForeignState state{.tensors = {}, .difference = std::string(family.difference)};
-  for (const StateTensor& own : stateTensors(graph)) state.tensors.push_back(foreignTensor(family, graph, own));
+  const std::vector<bool> auxiliary = auxiliaryOnly(graph);
+  for (const StateTensor& own : stateTensors(graph)) {
+    state.tensors.push_back(foreignTensor(family, graph, own));
+    state.tensors.back().absent = auxiliary[static_cast<size_t>(own.node)];
+  }
   return state;
 }
 

@@ -1,6 +1,3 @@
-#include <regex>
-
-#include "base/error.h"
 #include "base/text.h"
 #include "graph/operation.h"
 #include "models/names/foreign_states.h"
@@ -150,15 +147,6 @@ constexpr Family families[] = {
     {"vit_.*", "vit_b_16, ...", byRules<transformerRules>},
 };
 
-const Family& familyOf(std::string_view model) {
-  std::vector<std::string> known;
-  for (const Family& family : families) {
-    if (std::regex_match(model.begin(), model.end(), std::regex(family.models))) return family;
-    known.emplace_back(family.shown);
-  }
-  throw UsageError(concat("--weights-map=timm with --model=", model, ": it knows ", join(known)));
-}
-
 std::vector<int64_t> shapeThere(const Graph& graph, const StateTensor& own, std::string_view name) {
   const bool isMatrix = own.kind == StateTensor::Kind::parameter && own.role == ParameterRole::weight;
   if (own.role == ParameterRole::layerScale) return {own.shape.front()};
@@ -170,12 +158,14 @@ std::vector<int64_t> shapeThere(const Graph& graph, const StateTensor& own, std:
 }  // namespace
 
 ForeignState timmState(std::string_view model, const Graph& graph) {
-  const Family& family = familyOf(model);
+  const Family& family = familyOf(std::span<const Family>(families), "timm", model);
+  const std::vector<bool> auxiliary = auxiliaryOnly(graph);
   ForeignState state;
   for (const StateTensor& own : stateTensors(graph)) {
     ForeignTensor foreign;
     foreign.name = family.name(graph, own);
     foreign.shape = shapeThere(graph, own, foreign.name);
+    foreign.absent = auxiliary[static_cast<size_t>(own.node)];
     state.tensors.push_back(std::move(foreign));
   }
   return state;

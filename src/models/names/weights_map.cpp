@@ -10,8 +10,10 @@ namespace {
 constexpr NameRule olderTorchvision[] = {{"(denselayer\\d+\\.(norm|conv))\\.([12])\\.", "$1$3."}};
 
 constexpr WeightsMap table[] = {
-    {"none", "the names of torchvision, which are those of the networks here", false, ".num_batches_tracked",
-     olderTorchvision, ownState},
+    {"none", "the names of the networks here, which are torchvision's where it has the network", false,
+     ".num_batches_tracked", olderTorchvision, ownState},
+    {"torchvision", "torchvision, of the networks that it has", false, ".num_batches_tracked", olderTorchvision,
+     torchvisionState},
     {"keras", "keras.applications, as LAYER/VARIABLE", true, "", {}, kerasState},
     {"timm", "PyTorch image models (timm)", false, ".num_batches_tracked", {}, timmState},
 };

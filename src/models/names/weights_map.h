@@ -17,9 +17,10 @@ struct ForeignTensor {
   std::vector<int64_t> shape;       ///< shape in the file
   std::vector<int64_t> view;        ///< shape before `axes` reorders it; empty: `shape`
   std::vector<int64_t> axes;        ///< the axis of `view` that comes first, second, ...; empty: unchanged
-  std::optional<double> ifMissing;  ///< value of all elements if the file lacks the tensor
-  std::string subtracted;           ///< another tensor of the file, subtracted if present
-  double added = 0;                 ///< added to all elements
+  std::optional<double> ifMissing;  ///< the project's own network lacks the scale, which is this; files may have it
+  std::string subtracted;           ///< a bias of the project's own network, subtracted if the file has it
+  double added = 0;                 ///< added to all elements when read, subtracted when written
+  bool absent = false;              ///< the project's own network lacks it, as an auxiliary head; files may have it
 };
 
 /// How another project's file names and stores the state of a network.
@@ -28,7 +29,7 @@ struct ForeignState {
   std::string difference;              ///< how the other project's network computes something else; may be empty
 };
 
-/// A row of --weights-map.
+/// A row of --weights-map: names that weights are read and written under.
 struct WeightsMap {
   std::string_view name, summary;
   bool slashes;                     ///< whether names in the file contain slashes
@@ -38,7 +39,7 @@ struct WeightsMap {
   ForeignState (*of)(std::string_view model, const Graph& graph);
 };
 
-/// none (torchvision's names, which Tandem uses), keras, timm.
+/// none (Tandem's own names), torchvision, keras, timm.
 std::span<const WeightsMap> weightsMaps();
 
 /// Shape of the pixels before the flattening at a linear layer's input.

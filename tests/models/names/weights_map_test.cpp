@@ -36,7 +36,7 @@ std::vector<std::string> nameLists() {
 
 class ForeignNames : public testing::TestWithParam<std::string> {};
 
-/// Every tensor of the other project is wanted under its name and shape, and nothing else is.
+/// Every tensor of the other project is wanted under its name and shape, and nothing else is written for it.
 TEST_P(ForeignNames, AreAllThere) {
   const size_t cut = GetParam().find('_');
   const std::string project = GetParam().substr(0, cut), model = GetParam().substr(cut + 1);
@@ -46,17 +46,17 @@ TEST_P(ForeignNames, AreAllThere) {
   const WeightsMap& map = find(weightsMaps(), project, "map");
   const ForeignState state = map.of(model, graph);
   const auto own = stateTensors(graph);
-  const auto auxiliary = auxiliaryOnly(graph);
   ASSERT_EQ(state.tensors.size(), own.size());
   std::set<std::string> used;
   for (size_t i = 0; i < own.size(); ++i) {
     const ForeignTensor& foreign = state.tensors[i];
-    if (theirs.contains(foreign.subtracted)) used.insert(foreign.subtracted);
-    const auto found = theirs.find(foreign.name);
-    if (found == theirs.end()) {
-      EXPECT_TRUE(foreign.ifMissing || auxiliary[static_cast<size_t>(own[i].node)]) << own[i].name << foreign.name;
-      continue;
+    if (!foreign.subtracted.empty()) {
+      EXPECT_TRUE(theirs.contains(foreign.subtracted)) << foreign.subtracted;
+      used.insert(foreign.subtracted);
     }
+    const auto found = theirs.find(foreign.name);
+    EXPECT_EQ(found == theirs.end(), foreign.ifMissing || foreign.absent) << own[i].name << ' ' << foreign.name;
+    if (found == theirs.end()) continue;
     EXPECT_EQ(foreign.shape, found->second) << foreign.name;
     EXPECT_TRUE(used.insert(foreign.name).second) << foreign.name << " is wanted twice";
   }
@@ -68,6 +68,19 @@ TEST_P(ForeignNames, AreAllThere) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, ForeignNames, testing::ValuesIn(nameLists()),
                          [](const auto& row) { return row.param; });
+
+TEST(WeightsMap, TorchvisionKnowsItsNetworksAlone) {
+  for (const ModelEntry& entry : models()) {
+    const bool isTheirs = entry.source.find("torchvision") != std::string_view::npos;
+    const Graph graph = buildModel(entry.name, {});
+    try {
+      find(weightsMaps(), "torchvision", "map").of(entry.name, graph);
+      EXPECT_TRUE(isTheirs) << entry.name;
+    } catch (const UsageError& error) {
+      EXPECT_FALSE(isTheirs) << error.what();
+    }
+  }
+}
 
 TEST(WeightsMap, NoneIsTheStateOfEveryModel) {
   for (const ModelEntry& entry : models()) {
@@ -96,6 +109,7 @@ TEST(WeightsMap, KerasMovesAxesAndFoldsWhatBatchNormAbsorbs) {
   EXPECT_EQ(foreignOf("conv1.weight").axes, (std::vector<int64_t>{3, 2, 0, 1}));
   EXPECT_EQ(foreignOf("layer2.0.bn1.running_mean").subtracted, "conv3_block1_1_conv/bias");
   EXPECT_NEAR(foreignOf("layer2.0.bn1.running_var").added, 1e-8, 1e-20);
+  EXPECT_EQ(foreignOf("bn1.running_mean").subtracted, "conv1_conv/bias");
   EXPECT_EQ(foreignOf("fc.weight").view, (std::vector<int64_t>{1, 1, 2048, 1000}));
   const Graph biased = buildModel("keras_resnet50", {});
   for (const ForeignTensor& foreign : find(weightsMaps(), "keras", "map").of("keras_resnet50", biased).tensors) {

@@ -16,6 +16,7 @@
 #include "graph/state.h"
 #include "models/names/weights_map.h"
 #include "models/onnx/onnx_network.h"
+#include "train/checkpoint/foreign_weights.h"
 #include "train/checkpoint/torch_tensors.h"
 
 namespace tandem {
@@ -137,10 +138,7 @@ class PretrainedReader {
   }
 
   at::Tensor converted(const StateTensor& own, const ForeignTensor& foreign, const FileTensor& tensor) {
-    at::Tensor values = asFloat(tensor);
-    if (!foreign.view.empty()) values = values.view(foreign.view);
-    if (!foreign.axes.empty()) values = values.permute(foreign.axes);
-    values = values.reshape(own.shape).contiguous();
+    at::Tensor values = inOwnOrder(foreign, asFloat(tensor), own.shape);
     if (const FileTensor* less = fileTensor(foreign.subtracted); less != nullptr) {
       if (less->shape != own.shape) {
         problems_.push_back(
@@ -180,6 +178,8 @@ class PretrainedReader {
 
   void describe() {
     auto& notes = result_.notes;
+    result_.fileNote = file_.note();
+    result_.leftOver = static_cast<int64_t>(byName_.size() - used_.size());
     notes.push_back(concat("weights ", file_.path(), " (", file_.format(), ", sha256 ", file_.sha256(), ", map ",
                            map_.name, "): ", result_.parameters.size() + result_.statistics.size(), " tensors"));
     if (!file_.note().empty()) notes.push_back(concat("weights: ", file_.note()));

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ namespace tandem {
 struct Pretrained {
   std::vector<std::pair<std::string, at::Tensor>> parameters;  ///< by name, in the graph's shapes, fp32, on the host
   std::vector<std::pair<std::string, at::Tensor>> statistics;  ///< likewise
+  std::string fileNote;                                        ///< what the file holds besides, as WeightsFile::note()
+  int64_t leftOver = 0;               ///< tensors of the file that are not used, as num_batches_tracked
   std::vector<std::string> notes;     ///< which file, which tensors keep initial values; shown and recorded
   std::vector<std::string> warnings;  ///< values that are not finite, a network that differs slightly; likewise
 };

@@ -48,7 +48,8 @@ constexpr ProgramCommand table[] = {
      launchCommand, true},
     {"plan", "'plan show': what the planned executor makes of a network: calls, fusions, bytes, FLOPs", planCommand,
      true},
-    {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth files", weightsCommand, true},
+    {"weights", "'weights inspect FILE', 'weights convert FILE OUT': safetensors and .pth, names of other projects",
+     weightsCommand, true},
     {"data",
      "'data inspect PATH': what a data set holds; 'data size PATH': whether loading it limits training; 'data convert "
      "FROM TO': packed, for loading fast; 'data make FOLDER': a data set of image files",

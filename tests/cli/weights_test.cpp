@@ -4,6 +4,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text.h"
+#include "formats/weights/safetensors.h"
+#include "formats/weights/weights_file.h"
+#include "graph/state.h"
+#include "models/model.h"
 #include "run_tandem.h"
 #include "support/pickle_writer.h"
 #include "support/tests_folder.h"
@@ -61,14 +66,85 @@ TEST(Weights, ConvertWritesSafetensors) {
   EXPECT_EQ(contentOf(first), contentOf(second));
 }
 
+/// A file of a network's tensors, each of another value.
+std::string weightsOf(const std::string& model, int64_t classes) {
+  std::vector<std::vector<float>> values;
+  std::vector<FileTensor> tensors;
+  for (const StateTensor& own : stateTensors(buildModel(model, {.classes = classes}))) {
+    FileTensor tensor{
+        .name = own.name, .type = elementTypeNamed("F32"), .shape = own.shape, .strides = {}, .bytes = {}};
+    auto& numbers = values.emplace_back(tensor.elements());
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(values.size() + i) / 1024;
+    tensor.bytes = {reinterpret_cast<const uint8_t*>(numbers.data()), tensor.byteCount()};
+    tensors.push_back(std::move(tensor));
+  }
+  std::string path = concat(ownFolder(), '/', model, ".safetensors");
+  writeSafetensors(path, tensors, {{"model", model}, {"names", "none"}});
+  return path;
+}
+
+TEST(Weights, ConvertWritesNamesOfOtherProjects) {
+  const std::string own = weightsOf("mobilenet_v2", 5), there = ownFolder() + "/timm.safetensors";
+  const auto run = runTandem({"weights", "convert", own, there, "--model=mobilenet_v2", "--classes", "5",
+                              "--names=timm", "--reject-nonfinite"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_EQ(run.out, there + ": 262 tensors of mobilenet_v2, names of timm\n");
+  const WeightsFile file = WeightsFile::open(there);
+  EXPECT_EQ(file.tensors().front().name, "blocks.0.0.bn1.bias");
+  EXPECT_EQ(file.metadata(), (std::map<std::string, std::string>{{"model", "mobilenet_v2"}, {"names", "timm"}}));
+  const std::string back = ownFolder() + "/back.safetensors";
+  const auto again =
+      runTandem({"weights", "convert", there, back, "--model=mobilenet_v2", "--classes=5", "--weights-map=timm"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(contentOf(back), contentOf(own));
+}
+
+TEST(Weights, NamesOfKerasCanBeInspected) {
+  const std::string own = weightsOf("keras_inception_v3", 5), there = ownFolder() + "/keras.safetensors";
+  const auto run =
+      runTandem({"weights", "convert", own, there, "--model=keras_inception_v3", "--classes=5", "--names=keras"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(contains(runTandem({"weights", "inspect", there}).out, "conv2d_10/kernel")) << run.out;
+  expectRefused({"convert", there, ownFolder() + "/x.safetensors"}, checkpoint, "a slash");
+}
+
+TEST(Weights, RefusesNamesThatCannotBeWritten) {
+  const std::string own = weightsOf("mobilenet_v2", 5), out = ownFolder() + "/out.safetensors";
+  const auto refused = [&](std::vector<std::string> options, int code, const std::string& part) {
+    std::vector<std::string> arguments{"convert", own, out};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expectRefused(arguments, code, part);
+    EXPECT_FALSE(std::filesystem::exists(out));
+  };
+  refused({"--names=timm"}, usage, "--names needs --model");
+  refused({"--classes=5", "--names=timm"}, usage, "--classes needs --model");
+  refused({"--model=mobilenet_v2", "--names=caffe"}, usage, "unknown --names 'caffe'; valid: none, torchvision, keras");
+  refused({"--model=mobilenet_v2", "--weights-map=caffe"}, usage, "unknown weights-map 'caffe'");
+  refused({"--model=mobilenet_v3"}, usage, "unknown model 'mobilenet_v3'; did you mean 'mobilenet_v2'?");
+  refused({"--model=mobilenet_v2", "--classes=-1"}, usage, "--classes=-1");
+  refused({"--model=mobilenet_v2", "--names=keras"}, usage,
+          "the map keras does not know --model=mobilenet_v2; it knows");
+  refused({"--model=resnet20", "--names=torchvision"}, usage, "the map torchvision does not know --model=resnet20");
+  refused({"--model=mobilenet_v2", "--names=timm"}, checkpoint, "'classifier.1.weight' is [5, 1280] in the file");
+  refused({"--model=resnet18", "--names=timm"}, checkpoint, "does not fit resnet18 by --weights-map=none");
+  refused({"--model=mobilenet_v2", "--weights-map=timm"}, checkpoint, "'conv_stem.weight' [32, 3, 3, 3] is missing");
+  const auto before = contentOf(own);
+  expectRefused({"convert", own, own, "--model=mobilenet_v2", "--classes=5", "--names=timm"}, usage, "are one file");
+  EXPECT_EQ(contentOf(own), before);
+}
+
 TEST(Weights, RefusesWrongArguments) {
   expectRefused({}, usage, "use 'tandem weights inspect FILE'");
   expectRefused({"show", "x"}, usage, "use 'tandem weights inspect FILE'");
   expectRefused({"inspect"}, usage, "inspect needs 1 file, 0 given");
   expectRefused({"convert", golden("network.pth")}, usage, "convert needs 2 files, 1 given");
-  expectRefused({"inspect", "--fast", "x"}, usage, "unknown option '--fast'");
+  expectRefused({"inspect", "--fast", "x"}, usage,
+                "unknown option of tandem weights inspect '--fast'; valid: --reject-nonfinite");
   expectRefused({"convert", golden("network.pth"), "x.pth"}, usage, "does not end in .safetensors");
-  EXPECT_TRUE(contains(runTandem({"weights", "--help"}).out, "tandem weights convert"));
+  const std::string help = runTandem({"weights", "--help"}).out;
+  EXPECT_TRUE(contains(help, "tandem weights convert"));
+  EXPECT_TRUE(contains(help, "  --names=timm            PyTorch image models")) << help;
 }
 
 TEST(Weights, NamesFilesThatCannotBeReadOrWritten) {

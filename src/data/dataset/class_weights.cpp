@@ -16,32 +16,49 @@ namespace {
 
 constexpr uint64_t largestFile = 1 << 24;
 
-std::vector<int64_t> countsOf(const Dataset& images) {
+/// Images, and how many of them have each class.
+struct Counts {
+  int64_t images = 0;
+  std::vector<int64_t> ofClass;
+};
+
+/// A label that cannot be read is no reason to end: --bad-image says what becomes of its image.
+bool hasLabel(const Dataset& images, int64_t index, std::span<uint8_t> label) {
+  try {
+    images.readLabel(index, label);
+    return true;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+Counts countsOf(const Dataset& images) {
   const DatasetInfo& info = images.info();
-  std::vector<int64_t> counts(static_cast<size_t>(info.classes));
-  std::vector<uint8_t> memory, label(labelBytes(*info.labels, info.classes));
+  Counts counts{.ofClass = std::vector<int64_t>(static_cast<size_t>(info.classes))};
+  std::vector<uint8_t> label(labelBytes(*info.labels, info.classes));
   for (int64_t i = 0; i < images.size(); ++i) {
-    images.read(i, memory, label);
-    for (const int64_t of : info.labels->classesIn(label)) ++counts.at(static_cast<size_t>(of));
+    if (!hasLabel(images, i, label)) continue;
+    const std::string breach = info.labels->breach(label, info.classes);
+    if (!breach.empty()) throw DataError(concat(images.nameOf(i), ": ", breach, "; check the data, or --classes"));
+    ++counts.images;
+    for (const int64_t of : info.labels->classesIn(label)) ++counts.ofClass[static_cast<size_t>(of)];
   }
   return counts;
 }
 
 }  // namespace
 
-at::Tensor balancedClassWeights(const Dataset& images) {
-  if (images.info().readsFiles()) {
-    throw UsageError(concat("--class-weights=balanced: the labels of a data set '", images.info().name,
-                            "' stand beside files that would all be read; give a file with the weights"));
-  }
-  const std::vector<int64_t> counts = countsOf(images);
-  const auto all = static_cast<float>(images.size()), classes = static_cast<float>(counts.size());
+at::Tensor balancedClassWeights(const Dataset& images, int64_t classes) {
+  check(!images.info().labelsInside, "balancedClassWeights: labels that are read with their images");
+  const Counts counts = countsOf(images);
+  const auto all = static_cast<float>(counts.images), counted = static_cast<float>(counts.ofClass.size());
   const bool oneClass = images.info().labels->isOneClass();
   std::vector<float> weights;
-  for (const int64_t count : counts) {
+  for (const int64_t count : counts.ofClass) {
     const auto own = static_cast<float>(count);
-    weights.push_back(count == 0 ? 1 : oneClass ? all / (classes * own) : (all - own) / own);
+    weights.push_back(count == 0 ? 1 : oneClass ? all / (counted * own) : (all - own) / own);
   }
+  weights.resize(static_cast<size_t>(classes), 1);
   return at::tensor(weights);
 }
 

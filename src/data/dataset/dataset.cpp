@@ -11,6 +11,11 @@ std::string Dataset::nameOf(int64_t index) const {
   return concat("image ", index, " (from 0) of data set '", info().name, "'");
 }
 
+void Dataset::readLabel(int64_t index, std::span<uint8_t> label) const {
+  std::vector<uint8_t> memory;
+  read(index, memory, label);
+}
+
 std::vector<std::string> oneLineNames(std::vector<std::string> names) {
   std::set<std::string_view> seen;
   for (const std::string& name : names) {

@@ -25,6 +25,7 @@ struct DatasetInfo {
   std::vector<std::string> classNames = {};         ///< as oneLineNames() gives them; empty: not known
   bool sharded = false;                             ///< whether samples follow one another in files: shardEnds()
   bool onDisk = false;                              ///< whether pixels are read from a file for each sample
+  bool labelsInside = false;                        ///< whether a label is part of what a whole sample is read from
   std::optional<DataSplit> split = {};              ///< whose images these are; none: it has no splits
 
   bool encoded() const { return height == 0; }
@@ -54,6 +55,9 @@ class Dataset {
   /// `label` has labelBytes(). Throws DataError "PATH: REASON" for one that cannot be read; its label is then written
   /// all the same, as class -1 where it is not known.
   virtual Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const = 0;
+  /// The label alone, as read() writes it; throws as read() for a label that cannot be read. Reads no image, unless
+  /// info().labelsInside or the images are in memory.
+  virtual void readLabel(int64_t index, std::span<uint8_t> label) const;
   /// What a message calls a sample: its file, or its number in the data set.
   virtual std::string nameOf(int64_t index) const;
   /// Where samples follow one another in files: the number of samples up to the end of each file. Empty: they do not.

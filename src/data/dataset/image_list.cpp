@@ -25,10 +25,14 @@ class ImageListDataset final : public Dataset {
   std::string nameOf(int64_t index) const override { return concat(list_->folder, list_->files.at(index)); }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
-    const auto own = std::span(list_->labels).subspan(static_cast<size_t>(index) * labelBytes_, labelBytes_);
-    std::ranges::copy(own, label.begin());
+    readLabel(index, label);
     memory = readFile(nameOf(index), largestFile);
     return {.bytes = memory};
+  }
+
+  void readLabel(int64_t index, std::span<uint8_t> label) const override {
+    const auto own = std::span(list_->labels).subspan(static_cast<size_t>(index) * labelBytes_, labelBytes_);
+    std::ranges::copy(own, label.begin());
   }
 
  private:

@@ -21,7 +21,9 @@ std::vector<LmdbEntry> entriesOf(const std::string& path) {
 
 class LmdbDataset final : public ShardedDataset<std::vector<LmdbEntry>> {
  public:
-  explicit LmdbDataset(const ShardList& list) : ShardedDataset(list, entriesOf, "LMDB files has a datapoint") {}
+  explicit LmdbDataset(const ShardList& list) : ShardedDataset(list, entriesOf, "LMDB files has a datapoint") {
+    info_.labelsInside = true;
+  }
 
   std::string nameOf(int64_t index) const override {
     const auto [path, shard, number] = samples_.at(index);

@@ -69,8 +69,8 @@ class PackedShards final : public ShardedDataset<PackedShard> {
   }
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    readLabel(index, label);
     const auto [path, shard, number] = samples_.at(index);
-    std::ranges::copy(shard.labelOf(number), label.begin());
     const PackedPlace& place = shard.places[number];
     memory.resize(place.bytes);
     ReadableFile(path).read(place.offset, memory);
@@ -78,6 +78,11 @@ class PackedShards final : public ShardedDataset<PackedShard> {
       throw DataError(concat(nameOf(index), ": its checksum differs; it is damaged, fetch the file again"));
     }
     return {.bytes = memory, .height = info_.height, .width = info_.width, .channels = info_.channels};
+  }
+
+  void readLabel(int64_t index, std::span<uint8_t> label) const override {
+    const auto [path, shard, number] = samples_.at(index);
+    std::ranges::copy(shard.labelOf(number), label.begin());
   }
 };
 

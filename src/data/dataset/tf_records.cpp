@@ -24,7 +24,9 @@ std::vector<RecordPlace> recordsOf(const std::string& path) { return indexTfReco
 
 class TfRecordDataset final : public ShardedDataset<std::vector<RecordPlace>> {
  public:
-  explicit TfRecordDataset(const ShardList& list) : ShardedDataset(list, recordsOf, "TFRecord files has a record") {}
+  explicit TfRecordDataset(const ShardList& list) : ShardedDataset(list, recordsOf, "TFRecord files has a record") {
+    info_.labelsInside = true;
+  }
 
   std::string nameOf(int64_t index) const override {
     const auto [path, shard, number] = samples_.at(index);

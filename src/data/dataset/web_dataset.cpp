@@ -29,26 +29,43 @@ class WebDataset final : public ShardedDataset<std::vector<WebSample>> {
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     const auto [path, shard, number] = samples_.at(index);
-    const WebSample& sample = shard[number];
-    storeClass(-1, label);  // not known, if the sample cannot be read
-    const auto refuse = [&](const auto&... parts) { throw DataError(concat(nameOf(index), ": ", parts...)); };
-    if (sample.label.bytes == 0) refuse("it has no label (.cls, .class or .json)");
-    if (sample.label.bytes > mostLabelBytes) {
-      refuse("its label has ", sample.label.bytes, " bytes; the limit is ", mostLabelBytes);
-    }
     const ReadableFile archive(path);
-    memory.resize(sample.label.bytes);
-    archive.read(sample.label.offset, memory);
-    const auto parsed = sample.parseLabel(memory);
-    if (!parsed) refuse(parsed.error().text);
-    storeClass(parsed.value(), label);
-    if (sample.image.bytes == 0) refuse("it has no image (.jpg, .jpeg or .png)");
+    readLabel(index, archive, memory, label);
+    const WebSample& sample = shard[number];
+    if (sample.image.bytes == 0) refuse(index, "it has no image (.jpg, .jpeg or .png)");
     if (sample.image.bytes > mostImageBytes) {
-      refuse("its image has ", sample.image.bytes, " bytes; the limit is ", mostImageBytes);
+      refuse(index, "its image has ", sample.image.bytes, " bytes; the limit is ", mostImageBytes);
     }
     memory.resize(sample.image.bytes);
     archive.read(sample.image.offset, memory);
     return {.bytes = memory};
+  }
+
+  void readLabel(int64_t index, std::span<uint8_t> label) const override {
+    std::vector<uint8_t> memory;
+    readLabel(index, ReadableFile(samples_.at(index).path), memory, label);
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void refuse(int64_t index, const Parts&... parts) const {
+    throw DataError(concat(nameOf(index), ": ", parts...));
+  }
+
+  void readLabel(int64_t index, const ReadableFile& archive, std::vector<uint8_t>& memory,
+                 std::span<uint8_t> label) const {
+    const auto [path, shard, number] = samples_.at(index);
+    const WebSample& sample = shard[number];
+    storeClass(-1, label);  // not known, if it cannot be read
+    if (sample.label.bytes == 0) refuse(index, "it has no label (.cls, .class or .json)");
+    if (sample.label.bytes > mostLabelBytes) {
+      refuse(index, "its label has ", sample.label.bytes, " bytes; the limit is ", mostLabelBytes);
+    }
+    memory.resize(sample.label.bytes);
+    archive.read(sample.label.offset, memory);
+    const auto parsed = sample.parseLabel(memory);
+    if (!parsed) refuse(index, parsed.error().text);
+    storeClass(parsed.value(), label);
   }
 };
 

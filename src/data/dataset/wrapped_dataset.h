@@ -17,6 +17,7 @@ class WrappedDataset : public Dataset {
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     return inner_->read(index, memory, label);
   }
+  void readLabel(int64_t index, std::span<uint8_t> label) const override { inner_->readLabel(index, label); }
   std::string nameOf(int64_t index) const override { return inner_->nameOf(index); }
   std::span<const int64_t> shardEnds() const override { return inner_->shardEnds(); }
 

@@ -132,6 +132,14 @@ Breach classesHaveWeights(const RunPlan& plan) {
                 plan.graph->loss().name, " takes no weights of classes; leave it out");
 }
 
+Breach classesCanBeCounted(const RunPlan& plan) {
+  const std::string& asked = plan.config.step.classWeights;
+  if (asked != Config::balanced || !plan.data || !plan.data->info.labelsInside) return std::nullopt;
+  return concat("--class-weights=", asked, " with --data=", plan.config.input.data, ": labels of a data set '",
+                plan.data->info.name, "' lie in the records of its images, which would all be read; give ",
+                "--class-weights=FILE, or convert the data to packed shards (tandem data convert)");
+}
+
 Breach imagesCanBePadded(const RunPlan& plan) {
   const ImagePaddingEntry* const padding = plan.setup.padding;
   if (padding == nullptr || padding->multiple == 1 || canPadImages(*plan.graph)) return std::nullopt;
@@ -174,7 +182,7 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
     devicesServeThePrecision, splitNamesAllReplicas, batchIsCutIntoEqualParts,  eachReplicaHasImages,
     unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
     labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
-    labelsCanBeMixed,         classesHaveWeights,    keptSamplesAreRead,
+    labelsCanBeMixed,         classesHaveWeights,    classesCanBeCounted,       keptSamplesAreRead,
 };
 
 }  // namespace

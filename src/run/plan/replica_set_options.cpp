@@ -136,8 +136,8 @@ std::shared_ptr<const Dataset> trainedImages(const RunPlan& plan) {
 at::Tensor classWeightsOf(const RunPlan& plan, const Dataset& images) {
   const std::string& asked = plan.config.step.classWeights;
   if (asked.empty()) return {};
-  if (asked == Config::balanced) return balancedClassWeights(images);
-  return classWeightsIn(asked, plan.config.network.classes);
+  const int64_t classes = plan.config.network.classes;
+  return asked == Config::balanced ? balancedClassWeights(images, classes) : classWeightsIn(asked, classes);
 }
 
 }  // namespace

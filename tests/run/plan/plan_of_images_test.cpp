@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "run/plan/plan.h"
 #include "run/plan/plan_refusal.h"
+#include "run/ten_images.h"
 #include "run/tiny_config.h"
+#include "support/example_records.h"
 
 namespace tandem {
 namespace {
@@ -28,6 +32,23 @@ TEST(PlanOfImages, ABufferOfImagesNeedsShards) {
   config.input.shuffleBuffer = 5;
   EXPECT_NE(refusalOf(config).find("--shuffle-buffer=5 is for shards, which are read from their beginning; give them"),
             std::string::npos);
+}
+
+TEST(PlanOfImages, ClassesAreCountedWhereLabelsAreApart) {
+  auto config = tiny();
+  config.step.classWeights = Config::balanced;
+  EXPECT_EQ(refusalOf(config), "");
+  config.input.data = tenFiles();
+  EXPECT_EQ(refusalOf(config), "");
+  const auto folder = std::filesystem::path(testing::TempDir()) / "records_to_count";
+  const std::string record = tfrecordOf(records::imageNetExample("no image", 1));
+  writeBytes(folder / "train-00000-of-00001", {record.begin(), record.end()});
+  config.input.data = folder.string();
+  EXPECT_NE(refusalOf(config).find("labels of a data set 'tfrecord' lie in the records of its images"),
+            std::string::npos)
+      << refusalOf(config);
+  config.step.classWeights = "weights.txt";
+  EXPECT_EQ(refusalOf(config), "");
 }
 
 TEST(PlanOfImages, BoxesAreNotMixed) {

@@ -66,6 +66,8 @@ constexpr Alias table[] = {
     {"workers", "", "producers", "", "", ""},
     {"wd", "", "weight-decay", "", "", ""},
     {"data-path", "", "data", "", "", ""},
+    {"init", "", "weights", "", "", ""},
+    {"initial-checkpoint", "", "weights", "", "", ""},
     {"channels-last", "true", "layout", "nhwc", "", ""},
 
     {"model", "inception3", "model", "inception_v3", "", ""},

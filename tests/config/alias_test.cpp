@@ -246,6 +246,13 @@ TEST(Alias, TensorpacksInputsAreInputs) {
   EXPECT_NE(refusal("--fake-location=zmq-serve").find("tandem data serve"), std::string::npos);
 }
 
+TEST(Alias, WeightsToStartFromHaveOtherNames) {
+  for (const char* words : {"--init=a.safetensors", "--initial-checkpoint=a.safetensors"}) {
+    EXPECT_EQ(parse(words).base.network.weights, "a.safetensors") << words;
+  }
+  EXPECT_NE(refusal("--init=a.pth --weights=b.pth"), "accepted");
+}
+
 TEST(Alias, WaysWithManyProcessesAreReplicatedWithRanks) {
   for (const char* words :
        {"--strategy=horovod", "--variable_update=horovod", "--variable-update=collective_all_reduce"}) {

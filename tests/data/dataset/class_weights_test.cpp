@@ -84,7 +84,7 @@ TEST_F(ClassWeights, ALabelBeyondTheClassesIsRefused) {
 }
 
 TEST_F(ClassWeights, DataSetsSayWhetherLabelsLieInTheirRecords) {
-  EXPECT_FALSE(syntheticDataset(1, {.height = 2, .width = 2, .classes = 2}, 1)->info().labelsInside);
+  EXPECT_FALSE(syntheticDataset(1, {.name = "", .height = 2, .width = 2, .classes = 2}, 1)->info().labelsInside);
   writeTar({{"a.cls", "0"}});
   EXPECT_FALSE(probeDataset(tests.path()).info.labelsInside);
   fs::remove(tests.path() + "/train.tar");

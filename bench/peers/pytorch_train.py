@@ -11,16 +11,12 @@ import argparse
 import contextlib
 import json
 import os
-import pathlib
 import platform
 import resource
-import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
 import time
 
+import processes
 from models import MODELS
 
 GPU_ONLY = ("tf32", "autocast-fp16")
@@ -161,38 +157,13 @@ def measure(step, options):
     }
 
 
-def missing_for_compile():
-    """What torch.compile needs and this machine lacks."""
-    compiler, headers = os.environ.get("CXX", "g++"), pathlib.Path(sysconfig.get_paths()["include"])
-    missing = [] if shutil.which(compiler) else [f"the C++ compiler {compiler} (Debian: g++; or set CXX)"]
-    if not (headers / "Python.h").exists():
-        missing.append(f"Python.h of Python {platform.python_version()} (Debian: python3-dev)")
-    return " and ".join(missing)
-
-
-def start_processes(options, cpus):
-    """Processes on the CPUs in turn; the first one's result is printed, any failure ends all."""
-    with tempfile.TemporaryDirectory() as folder:
-        ranks = []
-        for rank in range(options.processes):
-            command = [sys.executable, *sys.argv, f"--cpus={cpus[rank % len(cpus)]}", f"--rank={rank}",
-                       f"--rendezvous={folder}/rendezvous"]
-            ranks.append(subprocess.Popen(command, stdout=None if rank == 0 else subprocess.DEVNULL))
-        while any(rank.poll() is None for rank in ranks) and not any(rank.poll() for rank in ranks):
-            time.sleep(0.05)
-        for rank in ranks:
-            if rank.poll() is None:
-                rank.kill()
-        return max(abs(rank.wait()) for rank in ranks)
-
-
 def main():
     options = parse()
-    if options.mode != "eager" and missing_for_compile():
-        sys.exit(f"torch.compile lacks {missing_for_compile()}")
+    if options.mode != "eager" and processes.missing_for_compile():
+        sys.exit(f"torch.compile lacks {processes.missing_for_compile()}")
     cpus = [int(cpu) for cpu in options.cpus.split(",")]
     if options.processes > 1 and options.rank is None:
-        return start_processes(options, cpus)
+        return processes.start_processes(options, cpus)
     # Before torch is loaded: its OpenMP threads inherit the mask.
     if options.device == "cpu":
         os.sched_setaffinity(0, cpus)

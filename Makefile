@@ -17,7 +17,7 @@ PRESET ?= release
 .PHONY: help setup setup-release setup-cuda setup-tests build program bench test test-long check lint tidy format docs dev \
         asan tsan cuda cuda-sources dist verify-dist peers bench-kernels verify-models verify-weights verify-export verify-onnx \
         verify-launchers verify-ranks verify-interference verify-compare verify-robust verify-trace verify-attribution verify-logs verify-streams verify-data \
-        verify-page verify-resume verify-xrays fuzz \
+        verify-page verify-resume verify-xrays verify-training fuzz \
         clean FORCE
 
 help: ## list the targets
@@ -131,6 +131,9 @@ verify-resume: setup-tests program ## interrupted trainings go on to the weights
 
 verify-xrays: program ## the recipe chexnet on made X-rays: AUC by scikit-learn, on 1, 2 and 4 replicas, and after an interruption
 	scripts/verify-xrays $(ARGS)
+
+verify-training: program ## 100 losses of the recipe imagenet-resnet50 beside PyTorch's on equal batches (ARGS=--throughput: train beside bench)
+	"$$(bench/peers/compare --print-python)" scripts/verify-training $(ARGS)
 
 verify-ranks: program ## two hosts whose cable is cut or slow, garbage on all ports, 50 launches at once, 64 ranks, unequal ones (ARGS=partition; needs root)
 	scripts/verify-ranks $(ARGS)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bench/peers with runs that are made up: the order of rounds, who trains another network, and the records."""
+"""bench/peers with runs that are made up: the order of rounds, who trains another network, and the records. The rates of
+recipes are those of Tandem's own."""
 import argparse
 import json
 import pathlib
@@ -12,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/peers"))
 import contenders  # noqa: E402
 import ratios  # noqa: E402
+import recipe  # noqa: E402
 import records  # noqa: E402
 import rounds  # noqa: E402
 from contenders import Contender  # noqa: E402
@@ -102,6 +104,47 @@ class Rounds(unittest.TestCase):
         self.assertEqual([(row["of"], row["over"], row["ratio_of_medians"]) for row in rows],
                          [("tandem 2 ranks", "ddp", 1.8), ("tandem 4 ranks", "ddp x 4", 1.5),
                           ("tandem 2 ranks", "tandem 2", 0.9), ("tandem 4 ranks", "tandem 2 ranks", 12 / 18)])
+
+
+class Recipes(unittest.TestCase):
+    OPTIONS = {"epochs": 3, "lr": 0.2, "lr-scaling": "linear", "lr-batch": 32, "warmup-epochs": 0.7, "warmup-from": 0.1}
+    SCHEDULES = ({"schedule": "cosine"}, {"schedule": "piecewise", "lr-steps": "1+2", "lr-factor": 0.5}, {"schedule": "constant"})
+
+    def course_of_tandem(self, options):
+        """Updates and the last rate after each half epoch of 100 images in batches of 8."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            made = [TANDEM, "data", "make", folder / "images", "--images=100", "--size=32x32"]
+            subprocess.run(made, check=True, capture_output=True)
+            out = folder / "records.jsonl"
+            typed = [f"--{name}={value}" for name, value in options.items()]
+            subprocess.run([TANDEM, "train", "--model=trivial", "--image-size=32", f"--data={folder / 'images'}", "--batch=8",
+                            "--devices=cpu", "--validate-every=0.5", f"--out={out}", *typed], check=True, capture_output=True)
+            return [(part["step"], part["rate"]) for part in json.loads(out.read_text(encoding="utf-8"))["training"]["course"]]
+
+    def test_updates_and_rates_are_those_of_tandem(self):
+        for schedule in self.SCHEDULES:
+            options = self.OPTIONS | schedule
+            found, course = self.course_of_tandem(options), recipe.Course(options, 100, 8)
+            self.assertEqual([step for step, _ in found], [course.end_of(half / 2) for half in range(1, 7)])
+            for step, rate in found:
+                self.assertAlmostEqual(rate, course.rate(step - 1), delta=1e-9, msg=f"{schedule}, update {step}")
+
+    def test_epochs_end_with_their_last_image(self):
+        course = recipe.Course(self.OPTIONS | {"epochs": 2.5}, 100, 8)
+        self.assertEqual(course.ends(), [(1, 13), (2, 25), (2.5, 32)])
+
+    def test_what_is_not_known_is_refused(self):
+        with self.assertRaisesRegex(recipe.Unknown, "no recipe 'none'"):
+            recipe.options_of("none")
+        with self.assertRaisesRegex(recipe.Unknown, "cifar10-fast: PyTorch's side has no"):
+            recipe.options_of("cifar10-fast")
+
+    def test_bad_input_is_one_line(self):
+        for command in (["bench/training", "--tandem=/none"], ["bench/training", "--epochs=0"], ["bench/training", "--ranks=3"],
+                        ["scripts/verify-training", "--program=/none"], ["scripts/verify-training", "--steps=1"]):
+            done = subprocess.run([sys.executable, ROOT / command[0], *command[1:]], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
 
 
 class Recorded(unittest.TestCase):

@@ -19,6 +19,20 @@ def missing_for_compile():
     return " and ".join(missing)
 
 
+def entered(options, pinned=True):
+    """Prepares a process of `options`, before torch is loaded: its OpenMP threads inherit the mask of CPUs.
+
+    Returns None in a process that trains. In one that started such processes it returns their exit code."""
+    if options.mode != "eager" and missing_for_compile():
+        sys.exit(f"torch.compile lacks {missing_for_compile()}")
+    cpus = [int(cpu) for cpu in options.cpus.split(",")]
+    if options.processes > 1 and options.rank is None:
+        return start_processes(options, cpus)
+    if pinned:
+        os.sched_setaffinity(0, cpus)
+    return None
+
+
 def start_processes(options, cpus):
     """Processes on the CPUs in turn; the first one's result is printed, any failure ends all."""
     with tempfile.TemporaryDirectory() as folder:

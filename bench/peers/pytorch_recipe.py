@@ -15,7 +15,6 @@ import contextlib
 import copy
 import gzip
 import json
-import os
 import pathlib
 import sys
 import time
@@ -279,12 +278,9 @@ def train(options):
 
 def main():
     options = parse()
-    if options.mode != "eager" and processes.missing_for_compile():
-        sys.exit(f"torch.compile lacks {processes.missing_for_compile()}")
-    cpus = [int(cpu) for cpu in options.cpus.split(",")]
-    if options.processes > 1 and options.rank is None:
-        return processes.start_processes(options, cpus)
-    os.sched_setaffinity(0, cpus)  # before torch is loaded: its OpenMP threads inherit the mask
+    code = processes.entered(options)
+    if code is not None:
+        return code
     try:
         print(json.dumps(train(options)))
     except ImportError as failure:

@@ -159,14 +159,9 @@ def measure(step, options):
 
 def main():
     options = parse()
-    if options.mode != "eager" and processes.missing_for_compile():
-        sys.exit(f"torch.compile lacks {processes.missing_for_compile()}")
-    cpus = [int(cpu) for cpu in options.cpus.split(",")]
-    if options.processes > 1 and options.rank is None:
-        return processes.start_processes(options, cpus)
-    # Before torch is loaded: its OpenMP threads inherit the mask.
-    if options.device == "cpu":
-        os.sched_setaffinity(0, cpus)
+    code = processes.entered(options, pinned=options.device == "cpu")
+    if code is not None:
+        return code
     print(json.dumps(train(options)))
     return 0
 

@@ -19,11 +19,6 @@ constexpr double tolerance = 1e-5;  // of numbers that exporters store as fp32
 
 bool near(double a, double b) { return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)); }
 
-std::string_view operationOf(const Importer& in, int node) {
-  const ImportedNode& made = in.graph.at(node);
-  return made.operation == nullptr ? std::string_view(made.part) : made.operation->name;
-}
-
 void activate(Call& call, std::string_view operation) {
   View made = call.in.whole(call.view(0));
   made.node = call.add({.operation = operation, .inputs = {made.node}});
@@ -177,9 +172,11 @@ void nameByWeight(const Call& call, const Constant& constant, ImportedNode& laye
   if (!module.empty() && !isNamed) layer.names.insert(layer.names.begin(), module);
 }
 
-/// Whether nothing but this node reads what a layer has made.
-bool isOwn(const Call& call, const View& given, size_t viewInput) {
-  return call.in.readersOf(call.inputName(viewInput)) == 1 && given.factor == 1 && given.offset == 0;
+/// Whether a constant has one number for each channel that a layer makes, and nothing but this node reads them.
+bool belongsToLayer(const Call& call, const View& given, const Constant& constant, size_t viewInput) {
+  if (call.in.readersOf(call.inputName(viewInput)) != 1 || given.factor != 1 || given.offset != 0) return false;
+  const View view = call.in.whole(given);
+  return view.node == given.node && isPerChannel(call.in, view, varying(constant, view.dims));
 }
 
 /// A constant that takes the place of a weight of which a layer has no value yet. Weights behind it have none either:
@@ -189,11 +186,9 @@ bool fillsIn(Call& call, const View& given, const Constant& constant, size_t vie
   const auto place = std::ranges::find(layer.weights, suffix, &ImportedWeight::suffix);
   const bool isFree =
       std::all_of(place, layer.weights.end(), [](const ImportedWeight& each) { return each.isStandIn; });
-  if (place == layer.weights.end() || !isFree || !isOwn(call, given, viewInput)) return false;
-  const View view = call.in.whole(given);
-  if (view.node != given.node || !isPerChannel(call.in, view, varying(constant, view.dims))) return false;
+  if (place == layer.weights.end() || !isFree || !belongsToLayer(call, given, constant, viewInput)) return false;
   nameByWeight(call, constant, layer);
-  *place = {std::string(suffix), reshaped(call.in.memory, constant, {call.in.shapeOf(view).channels}).tensor};
+  *place = {std::string(suffix), reshaped(call.in.memory, constant, {layer.shape.channels}).tensor};
   call.give(given);
   return true;
 }
@@ -219,10 +214,8 @@ bool becomesBias(Call& call, const View& given, const Constant& constant, size_t
   ImportedNode& layer = call.in.graph.at(given.node);
   const bool takes = layer.operation != nullptr && layer.operation->parameters != nullptr &&
                      std::string_view(layer.operation->reads).find("bias") != std::string_view::npos;
-  if (!takes || layer.attributes.bias || !isOwn(call, given, viewInput)) return false;
-  const View view = call.in.whole(given);
-  if (view.node != given.node || !isPerChannel(call.in, view, varying(constant, view.dims))) return false;
-  const Constant bias = reshaped(call.in.memory, constant, {call.in.shapeOf(view).channels});
+  if (!takes || layer.attributes.bias || !belongsToLayer(call, given, constant, viewInput)) return false;
+  const Constant bias = reshaped(call.in.memory, constant, {layer.shape.channels});
   layer.attributes.bias = true;
   nameByWeight(call, constant, layer);
   layer.weights.push_back({".bias", bias.tensor});

@@ -322,6 +322,11 @@ ImportedWeight standIn(ConstantMemory& memory, std::string suffix, int64_t count
   return {std::move(suffix), constantOf(memory, *elementTypeNamed("F32"), {count}, values).tensor, true};
 }
 
+std::string_view operationOf(const Importer& in, int node) {
+  const ImportedNode& made = in.graph.at(node);
+  return made.operation == nullptr ? std::string_view(made.part) : made.operation->name;
+}
+
 size_t dimensionOf(int64_t axis, size_t rank) {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) throw UsageError(concat("axis ", axis, " is not one of ", rank, " dimensions"));

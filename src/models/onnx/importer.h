@@ -115,6 +115,9 @@ double shortest(float value);
 /// A vector of one value, for a weight that the model leaves out.
 ImportedWeight standIn(ConstantMemory& memory, std::string suffix, int64_t count, double value);
 
+/// The name of what a node computes: its operation, or a part of a pattern.
+std::string_view operationOf(const Importer& in, int node);
+
 /// A dimension counted from the front. Throws UsageError if it is not within the rank.
 size_t dimensionOf(int64_t axis, size_t rank);
 

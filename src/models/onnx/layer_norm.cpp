@@ -13,11 +13,6 @@ constexpr std::string_view meanPart = "a mean over channels", centredPart = "a d
   throw UsageError(concat(operation, " is read in layer norm alone"));
 }
 
-bool isPart(const Importer& in, int node, std::string_view part) {
-  const ImportedNode& made = in.graph.at(node);
-  return made.operation == nullptr && made.part == part;
-}
-
 int inputOf(const Importer& in, int node) { return in.graph.at(node).inputs.front(); }
 
 /// The dimensions of a mean over the last one.
@@ -35,12 +30,12 @@ void channelMean(Call& call, const View& given) {
   call.give(View{.node = call.in.graph.addPart(meanPart, given.node), .dims = withoutChannels(given.dims)});
 }
 
-bool isCentred(const Importer& in, const View& view) { return isPart(in, view.node, centredPart); }
+bool isCentred(const Importer& in, const View& view) { return operationOf(in, view.node) == centredPart; }
 
 void centred(Call& call) {
   const View x = call.in.whole(call.view(0)), &mean = call.view(1);
-  const bool fits = isPart(call.in, mean.node, meanPart) && inputOf(call.in, mean.node) == x.node && isPlain(mean) &&
-                    mean.dims == withoutChannels(x.dims);
+  const bool fits = operationOf(call.in, mean.node) == meanPart && inputOf(call.in, mean.node) == x.node &&
+                    isPlain(mean) && mean.dims == withoutChannels(x.dims);
   if (!fits) refuse("a difference of two tensors");
   View made = x;
   made.node = call.in.graph.addPart(centredPart, x.node);
@@ -56,8 +51,8 @@ void squared(Call& call) {
 
 void deviation(Call& call) {
   View made = call.view(0);
-  const bool fits = isPart(call.in, made.node, meanPart) && made.factor == 1 && made.offset >= 0 &&
-                    isPart(call.in, inputOf(call.in, made.node), squarePart);
+  const bool fits = operationOf(call.in, made.node) == meanPart && made.factor == 1 && made.offset >= 0 &&
+                    operationOf(call.in, inputOf(call.in, made.node)) == squarePart;
   if (!fits) refuse("a square root");
   const double epsilon = shortest(static_cast<float>(made.offset));
   made.node = call.in.graph.addPart(deviationPart, made.node);
@@ -69,8 +64,8 @@ void deviation(Call& call) {
 void layerNormOfParts(Call& call) {
   const View &difference = call.view(0), &divisor = call.view(1);
   Importer& in = call.in;
-  const bool isPair = isCentred(in, difference) && isPart(in, divisor.node, deviationPart) && isPlain(difference) &&
-                      isPlain(divisor) && divisor.dims == withoutChannels(difference.dims);
+  const bool isPair = isCentred(in, difference) && operationOf(in, divisor.node) == deviationPart &&
+                      isPlain(difference) && isPlain(divisor) && divisor.dims == withoutChannels(difference.dims);
   // divisor: square root of a mean of a square of the difference
   if (!isPair || inputOf(in, inputOf(in, inputOf(in, divisor.node))) != difference.node) {
     refuse("a quotient of two tensors");

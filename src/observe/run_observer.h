@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "machine/cpu/topology.h"
@@ -14,8 +15,9 @@
 
 namespace tandem {
 
-/// Name of the measured window among the phases of telemetry.
-inline constexpr const char* trainingPhase = "training";
+/// Names among the phases of telemetry: the measured window, of a training its steps; and its checkpoints. Its
+/// evaluations have the names of their splits.
+inline constexpr const char *trainingPhase = "training", *savingPhase = "saving";
 
 /// Observes one run: telemetry over its whole length, and disturbances in its measured window. One thread at a time
 /// calls the methods, in their order below.
@@ -31,6 +33,8 @@ class RunObserver {
   void fedBy(std::function<std::vector<int>()> processes) { feeders_ = std::move(processes); }
   void warmUpBegins();
   void windowBegins();
+  /// Begins a phase within the window, of the telemetry alone. It lasts until the next.
+  void enter(const std::string& phase) { sampler_.enter(phase); }
   void windowEnds();
   /// Most bytes that the processes which feed the run had in memory until the window's end, together.
   int64_t feedersPeak() const { return feedersPeak_; }

@@ -79,6 +79,7 @@ void Sampler::thin() {
 
 void Sampler::enter(const std::string& phase) {
   const MutexLock lock(mutex_);
+  if (!telemetry_.phases.empty() && telemetry_.phases.back().name == phase) return;
   telemetry_.phases.push_back({phase, now() - begin_});
 }
 

@@ -24,7 +24,7 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// Starts a phase of the run.
+  /// Starts a phase of the run. A phase that is on already goes on.
   void enter(const std::string& phase);
   /// How long the process stood still since the previous call: the delays of wake-ups, without the time in which the
   /// thread waited for a CPU. Delays below 10 ms do not count, those below 0.1 s where the system does not tell that

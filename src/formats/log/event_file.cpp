@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "formats/io/atomic_file.h"
 #include "formats/log/tensorboard.pb.h"
@@ -38,6 +39,25 @@ void EventFile::scalar(const std::string& tag, int64_t step, double time, double
   auto& entry = *event.mutable_summary()->add_value();
   entry.set_tag(tag);
   entry.set_simple_value(static_cast<float>(value));
+  bytes_ += recordOf(event);
+}
+
+// A PNG begins with its signature, 8 bytes, and its header, of which length and name are 8 bytes more: width, height, a
+// byte for the depth and one for the kind of colours.
+void EventFile::image(const std::string& tag, int64_t step, double time, std::span<const uint8_t> png) {
+  constexpr size_t width = 16, height = 20, colours = 25;
+  constexpr uint8_t grey = 0;
+  check(png.size() > colours, "EventFile::image: a PNG has a header");
+  const auto number = [&](size_t at) { return png[at] << 24 | png[at + 1] << 16 | png[at + 2] << 8 | png[at + 3]; };
+  tensorboard::Event event;
+  event.set_wall_time(time);
+  event.set_step(step);
+  auto& entry = *event.mutable_summary()->add_value();
+  entry.set_tag(tag);
+  entry.mutable_image()->set_height(number(height));
+  entry.mutable_image()->set_width(number(width));
+  entry.mutable_image()->set_colorspace(png[colours] == grey ? 1 : 3);
+  entry.mutable_image()->set_encoded_image_string(png.data(), png.size());
   bytes_ += recordOf(event);
 }
 

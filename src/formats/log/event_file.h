@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace tandem {
@@ -12,6 +13,8 @@ class EventFile {
 
   /// Adds a point. TensorBoard keeps 32 bits of the value.
   void scalar(const std::string& tag, int64_t step, double time, double value);
+  /// Adds a picture that is encoded as PNG. Its size and channels are read from its header. REQUIRES: a PNG.
+  void image(const std::string& tag, int64_t step, double time, std::span<const uint8_t> png);
   /// Adds Markdown, which the plug-in "text" shows.
   void text(const std::string& tag, double time, const std::string& markdown);
 

@@ -26,6 +26,7 @@
 #include "run/child/rank_parents.h"
 #include "run/environment.h"
 #include "run/training/training_rules.h"
+#include "run/training/wrong_pictures.h"
 
 namespace tandem {
 namespace {
@@ -81,6 +82,7 @@ class TrainingSession {
     record.sweep = concat(utcTime(), '-', getpid());
     record.round = 1;
     file_.append(record);
+    if (showsPictures(record)) readPictures(record);
     logs_.add(record, point_.label);
     end(record);
     return exitCodeOf(record);
@@ -88,6 +90,19 @@ class TrainingSession {
 
  private:
   std::ostream& people() const { return format_.forPrograms ? std::cerr : std::cout; }
+
+  bool showsPictures(const RunRecord& record) const {
+    return record.training && !(output_.page.empty() && output_.tensorboard.empty());
+  }
+
+  /// The training is over: what is wrong now costs the pictures alone.
+  static void readPictures(RunRecord& record) {
+    try {
+      readWrongPictures(record);
+    } catch (const DataError& error) {
+      record.notes.push_back(concat("no pictures of wrong predictions: ", error.what()));
+    }
+  }
 
   void show(const Progress& state) {
     if (state.line.empty()) return progress_.show(point_.label, state);

@@ -10,6 +10,7 @@ namespace tandem {
 /// exactly one row in the option table (config/option.h) with its name, unit, help, default text and rule.
 struct Config {
   static constexpr int64_t largestBatch = 1'000'000;
+  static constexpr int64_t mostWrongImages = 100;  ///< of an evaluation in a record
   /// Value of options that a measurement or another option decides.
   static constexpr std::string_view automatic = "auto";
   /// Value of `batch` for "max", which a search replaces (run/child/largest_fit.h).
@@ -161,6 +162,7 @@ struct Config {
     std::string stopAt;                 ///< metric and value that end the training, "accuracy:0.935"; empty: none
     std::string best{automatic};        ///< metric by which the best weights are kept; auto: the head's own
     std::string saveScores;             ///< file for what the last evaluation computed of each image; empty: none
+    int64_t wrongImages = 16;           ///< wrong predictions of an evaluation that are kept, the surest; 0: none
     std::string checkpoint;             ///< folder; empty: none
     double saveEvery = 1;               ///< epochs between two checkpoints
     int64_t keep = 2;                   ///< checkpoints in the folder, besides the best weights

@@ -8,6 +8,7 @@
 #include "report/tables/equality_table.h"
 #include "report/tables/tables.h"
 #include "report/tables/training_tables.h"
+#include "report/tables/wrong_table.h"
 
 namespace tandem {
 namespace {
@@ -60,6 +61,13 @@ constexpr std::array sections{
             "Images of each class, a row, by the class that they were taken for, in the last evaluation. A cell is as "
             "dark as its share of the row.",
         .make = confusionTables,
+    },
+    ReportSection{
+        .id = "wrong",
+        .title = "Wrong predictions",
+        .text = "Those of which the network was the surest in the last evaluation, with the probability that it gave "
+                "to what it predicted. An image with flags counts with the surest of them that is wrong.",
+        .make = wrongTables,
     },
     ReportSection{
         .id = "course",

@@ -79,6 +79,43 @@ TEST_F(Train, EvalSaysOfTheWeightsWhatTheTrainingSaid) {
   EXPECT_GT(std::filesystem::file_size(folder_ + "/scores.safetensors"), 50U * 20);
 }
 
+TEST_F(Train, ItsPageAndTensorBoardShowWrongPredictions) {
+  const Finished run = train(
+      {"--epochs=1", "--wrong-images=2", "--page=" + folder_ + "/page.html", "--tensorboard=" + folder_ + "/events"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto evaluation =
+      nlohmann::json::parse(readFile(folder_ + "/results.jsonl", 1 << 26)).at("training").at("evaluations").back();
+  ASSERT_EQ(evaluation.at("wrong").size(), 2U);
+  const auto first = evaluation.at("wrong").at(0);
+  const std::string caption = concat(first.at("label").get<int>(), " taken for ", first.at("predicted").get<int>());
+  const auto bytes = readFile(folder_ + "/page.html", 1 << 26);
+  const std::string page(bytes.begin(), bytes.end());
+  EXPECT_TRUE(contains(page, concat("<img alt=\"", caption)));
+  EXPECT_TRUE(contains(page, "src=\"data:image/png;base64,"));
+  std::string events;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/events")) {
+    if (!entry.is_regular_file()) continue;
+    const auto file = readFile(entry.path(), 1 << 26);
+    events.append(file.begin(), file.end());
+  }
+  EXPECT_TRUE(contains(events, "test/wrong 01: " + caption));
+  EXPECT_TRUE(contains(events, "IHDR"));
+}
+
+TEST_F(Train, WrongPredictionsWithoutTheirDataHaveNoPictures) {
+  const std::string page = folder_ + "/page.html";
+  Tandem run(arguments({"--epochs=1000000", "--validate-every=50", "--max-time=3", "--page=" + page}));
+  while (!contains(run.outSoFar(), "epoch 50.00")) {
+    ASSERT_FALSE(run.ended()) << run.outSoFar();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::filesystem::remove_all(folder_ + "/data");
+  const Finished ended = run.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.out, "no pictures of wrong predictions: ")) << ended.out;
+  EXPECT_TRUE(std::filesystem::exists(page));
+}
+
 /// SIGTERM ends it with a checkpoint, from which it goes on to the same weights.
 TEST_F(Train, ASignalEndsItAndItGoesOn) {
   for (const int signal : {SIGTERM, SIGUSR1}) {

@@ -78,6 +78,24 @@ inline RunRecord exampleTraining() {
   return record;
 }
 
+/// A PNG of one grey pixel.
+inline std::vector<uint8_t> examplePng() {
+  return {0x89, 'P',  'N',  'G',  0x0D, 0x0A, 0x1A, 0x0A, 0,    0,    0,    0x0D, 'I',  'H',  'D',  'R',  0,
+          0,    0,    1,    0,    0,    0,    1,    8,    0,    0,    0,    0,    0x3A, 0x7E, 0x9B, 0x55, 0,
+          0,    0,    0x0A, 'I',  'D',  'A',  'T',  0x78, 0xDA, 0x63, 0x68, 0x00, 0x00, 0x00, 0x82, 0x00, 0x81,
+          0x77, 0xCD, 0x72, 0xB6, 0,    0,    0,    0,    'I',  'E',  'N',  'D',  0xAE, 0x42, 0x60, 0x82};
+}
+
+/// exampleTraining() with two wrong predictions of the last validation and one of the test.
+inline RunRecord exampleWithWrongPredictions() {
+  RunRecord record = exampleTraining();
+  auto& evaluations = record.training->evaluations;
+  evaluations[11].wrong = {{.index = 7, .image = "shapes image 7", .label = 3, .predicted = 5, .score = 0.9961},
+                           {.index = 2, .image = "shapes image 2", .label = 0, .predicted = 1, .score = 0.75}};
+  evaluations[12].wrong = {{.index = 7, .image = "shapes image 7", .label = 4, .predicted = 5, .score = 0.5}};
+  return record;
+}
+
 /// The same where each image has some of three flags; the last class is one that no image has.
 inline RunRecord exampleFlagsTraining() {
   RunRecord record = exampleTraining();

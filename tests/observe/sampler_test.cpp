@@ -64,6 +64,14 @@ TEST(Sampler, EveryMomentHasAValueOfEveryQuantity) {
   EXPECT_GT(telemetry.cpu, Nanos{});
 }
 
+TEST(Sampler, APhaseThatIsEnteredAgainGoesOn) {
+  Sampler sampler(Probes{}, milliseconds(1));
+  for (const char* phase : {"training", "training", "test", "training", "end"}) sampler.enter(phase);
+  std::vector<std::string> names;
+  for (const TelemetryPhase& phase : sampler.finish().phases) names.push_back(phase.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"training", "test", "training", "end"}));
+}
+
 TEST(Sampler, ALongRunIsSampledMoreCoarsely) {
   const int before = readings;
   Sampler sampler(counting(), milliseconds(1));

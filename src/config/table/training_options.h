@@ -24,6 +24,10 @@ inline constexpr Option trainingOptions[] = {
      field<&Training::best>, Values::names, oneValue, nullptr},
     {"save-scores", course, "", "FILE", "where the outputs and labels of the images of the last evaluation go, as safetensors",
      onTrain | onEval, field<&Training::saveScores>, Values::any, oneValue, saveScores, {}, {}, FileUse::replaced},
+    {"wrong-images", course, "images", "N",
+     "wrong predictions of the last evaluation that are listed, those of which the network was the surest; --page and "
+     "--tensorboard show them", onTrain, field<&Training::wrongImages>, Values::any, oneValue,
+     within<&Training::wrongImages, 0, Config::mostWrongImages>},
     often(onTrain, {"checkpoint", course, "", "FOLDER",
      "where checkpoints go, and the best weights; another training must not use the folder", onTrain, field<&Training::checkpoint>, Values::any,
      oneValue, nullptr, {}, {}, FileUse::filled}),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -121,6 +122,47 @@ void judgeFlags(const EvaluatedImages& images, EvaluationRecord& record) {
   if (counted > 0) record.auc = sum / static_cast<double>(counted);
 }
 
+/// A wrong prediction while the surest ones are looked for.
+struct Candidate {
+  WrongPrediction wrong;
+  double loss;
+};
+
+/// NaN comes last.
+bool isSurer(const Candidate& one, const Candidate& other) {
+  const auto rank = [](double value) { return std::isnan(value) ? -1.0 : value; };
+  if (rank(one.wrong.score) != rank(other.wrong.score)) return rank(one.wrong.score) > rank(other.wrong.score);
+  if (rank(one.loss) != rank(other.loss)) return rank(one.loss) > rank(other.loss);
+  return one.wrong.index < other.wrong.index;
+}
+
+std::optional<WrongPrediction> wrongClass(const EvaluatedImages& images, size_t image) {
+  if (images.labels[image] == images.predicted[image]) return std::nullopt;
+  return WrongPrediction{.index = static_cast<int64_t>(image),
+                         .label = images.labels[image],
+                         .predicted = images.predicted[image],
+                         .score = images.scores[image]};
+}
+
+/// The wrong flag with the output furthest from 0, of equal ones the first.
+std::optional<WrongPrediction> wrongFlag(const EvaluatedImages& images, size_t image) {
+  const auto classes = static_cast<size_t>(images.classes);
+  std::optional<WrongPrediction> worst;
+  double most = -1;
+  for (size_t k = 0; k < classes; ++k) {
+    const double output = images.outputs[image * classes + k];
+    const bool has = images.flags[image * classes + k] != 0;
+    if ((output > 0) == has || !(std::abs(output) > most)) continue;
+    most = std::abs(output);
+    const auto flag = static_cast<int32_t>(k);
+    worst = {.index = static_cast<int64_t>(image),
+             .label = has ? flag : WrongPrediction::none,
+             .predicted = has ? WrongPrediction::none : flag,
+             .score = 1 / (1 + std::exp(-most))};
+  }
+  return worst;
+}
+
 }  // namespace
 
 double areaUnderCurve(std::span<const float> scores, std::span<const uint8_t> flags) {
@@ -143,6 +185,28 @@ EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion) {
     judgeClasses(images, withConfusion, record);
   }
   return record;
+}
+
+// The heap's first is the least sure one that is kept.
+std::vector<WrongPrediction> surestErrors(const EvaluatedImages& images, int64_t most) {
+  const auto errorOf = images.hasFlags() ? wrongFlag : wrongClass;
+  std::vector<Candidate> heap;
+  for (size_t i = 0; most > 0 && i < images.losses.size(); ++i) {
+    auto wrong = errorOf(images, i);
+    if (!wrong) continue;
+    Candidate found{std::move(*wrong), images.losses[i]};
+    if (std::ssize(heap) == most) {
+      if (!isSurer(found, heap.front())) continue;
+      std::ranges::pop_heap(heap, isSurer);
+      heap.pop_back();
+    }
+    heap.push_back(std::move(found));
+    std::ranges::push_heap(heap, isSurer);
+  }
+  std::ranges::sort_heap(heap, isSurer);
+  std::vector<WrongPrediction> errors;
+  for (Candidate& each : heap) errors.push_back(std::move(each.wrong));
+  return errors;
 }
 
 std::span<const EvaluationMetric> evaluationMetrics() { return rows; }

@@ -19,6 +19,7 @@ struct EvaluatedImages {
   std::vector<int32_t> labels = {};     ///< empty: the head has flags
   std::vector<int32_t> predicted = {};  ///< the class with the highest output, of equal ones the first
   std::vector<int32_t> place = {};      ///< number of classes whose outputs are higher than that of the label
+  std::vector<float> scores = {};       ///< softmax of the predicted class
   // Heads of flags, [images, classes]:
   std::vector<float> outputs = {};
   std::vector<uint8_t> flags = {};
@@ -36,6 +37,11 @@ double areaUnderCurve(std::span<const float> scores, std::span<const uint8_t> fl
 /// sums are made in the order of the images, so they are the same for any number of replicas. `withConfusion`: fills
 /// the confusion matrix too, for heads of one class per image, of at most 1000 classes.
 EvaluationRecord evaluated(const EvaluatedImages& images, bool withConfusion);
+
+/// The wrong predictions that the network was the surest of, by their scores, at most `most`: the surest first, of
+/// equal ones that with the higher loss, then the first image. Of flags each image counts with its surest wrong one, a
+/// flag being predicted where its output is above 0. A score that is not a number comes last. Images have no names.
+std::vector<WrongPrediction> surestErrors(const EvaluatedImages& images, int64_t most);
 
 /// A row of the catalog of metrics by which a training is judged.
 struct EvaluationMetric {

@@ -79,10 +79,22 @@ void checkEvaluation(const EvaluationRecord& evaluation, const std::string& wher
                          confusion.size(), " entries", isMatrix ? ", and one below 0" : ""));
 }
 
+/// Checks that each says what was taken for what.
+void checkWrong(const std::vector<WrongPrediction>& wrong, const std::string& where) {
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    const auto [least, most] = std::minmax(wrong[i].label, wrong[i].predicted);
+    if (least >= WrongPrediction::none && most >= 0) continue;
+    throw DataError(
+        concat(where, ".wrong[", i, "]: label and predicted must be classes, from 0, and one at most null"));
+  }
+}
+
 void checkTraining(const TrainingRecord& training) {
   checkCourse(training);
   for (size_t i = 0; i < training.evaluations.size(); ++i) {
-    checkEvaluation(training.evaluations[i], concat("training.evaluations[", i, "]"));
+    const std::string where = concat("training.evaluations[", i, "]");
+    checkEvaluation(training.evaluations[i], where);
+    checkWrong(training.evaluations[i].wrong, where);
   }
 }
 

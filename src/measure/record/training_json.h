@@ -6,6 +6,15 @@
 namespace tandem {
 
 template <class Archive>
+void describe(Archive& archive, typename Archive::template Ref<WrongPrediction> wrong) {
+  archive.field("index", wrong.index);
+  archive.field("image", wrong.image);
+  archive.measured("label", wrong.label, WrongPrediction::none);
+  archive.measured("predicted", wrong.predicted, WrongPrediction::none);
+  archive.field("score", wrong.score);
+}
+
+template <class Archive>
 void describe(Archive& archive, typename Archive::template Ref<EvaluationRecord> evaluation) {
   archive.field("split", evaluation.split);
   archive.field("epoch", evaluation.epoch);
@@ -20,6 +29,7 @@ void describe(Archive& archive, typename Archive::template Ref<EvaluationRecord>
   archive.measured("auc", evaluation.auc, EvaluationRecord::none);
   archive.field("class_auc", evaluation.classAuc);
   archive.field("confusion", evaluation.confusion);
+  archive.addedObjects("wrong", evaluation.wrong);
 }
 
 template <class Archive>

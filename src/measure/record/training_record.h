@@ -8,6 +8,20 @@
 
 namespace tandem {
 
+/// An image of which a network predicted what is wrong. Of an image with flags, the flag of which it was the surest.
+struct WrongPrediction {
+  static constexpr int32_t none = -1;
+
+  int64_t index = 0;              ///< in its split
+  std::string image = {};         ///< its file, or its number, as the data set calls it
+  int32_t label = none;           ///< its class; of flags: the flag that it has and that was not predicted, or none
+  int32_t predicted = none;       ///< the class that was predicted; of flags: the flag that it does not have, or none
+  double score = 0;               ///< probability, by the network, of what it predicted; 0 to 1
+  std::vector<uint8_t> png = {};  ///< its picture for who shows the run at its end; no file keeps it
+
+  bool operator==(const WrongPrediction&) const = default;
+};
+
 /// What a network made of the images of a split at one time of its training.
 struct EvaluationRecord {
   static constexpr double none = -1;  ///< of a metric that the head does not have
@@ -24,7 +38,8 @@ struct EvaluationRecord {
   double top5 = none;      ///< share of images whose class is among the five highest
   double auc = none;       ///< mean over the classes that have one
   std::vector<double> classAuc = {};  ///< of each class; `none` where all images have it, or none; empty without flags
-  std::vector<int64_t> confusion = {};  ///< [class, predicted]; of the last evaluation of a split only, else empty
+  std::vector<int64_t> confusion = {};      ///< [class, predicted]; of the last evaluation of a split only, else empty
+  std::vector<WrongPrediction> wrong = {};  ///< the surest first; of the last evaluation of a split only, else empty
 
   bool operator==(const EvaluationRecord&) const = default;
 };

@@ -8,7 +8,8 @@
 namespace tandem {
 
 /// A run for TensorBoard. A training has train/loss of each step, counted from 1, train/learning_rate and
-/// train/images_per_s of each part at its last step, and the figures of each evaluation, SPLIT/METRIC. Of another run
+/// train/images_per_s of each part at its last step, and the figures of each evaluation, SPLIT/METRIC, and the
+/// pictures of wrong predictions that were read, SPLIT/wrong 01: CLASS taken for CLASS, PROBABILITY. Of another run
 /// each step, counted from 1 with warm-up, has `loss`. Each measured step has images_per_s, step_ms (of the slowest
 /// replica), input_ms and exposed_comm_ms (means over the replicas). Each sample of the telemetry has its series,
 /// DEVICE/QUANTITY (UNIT). The configuration is a text. A value that was not measured has no point.

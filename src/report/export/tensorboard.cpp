@@ -9,6 +9,7 @@
 #include "report/export/calendar_times.h"
 #include "report/export/exporters.h"
 #include "report/tables/point_label.h"
+#include "report/tables/wrong_table.h"
 
 namespace tandem {
 namespace {
@@ -81,6 +82,22 @@ void addCourse(const RunRecord& record, const RunTimes& times, EventFile& events
   }
 }
 
+/// The pictures of wrong predictions, in the order of the record.
+void addWrong(const RunRecord& record, const RunTimes& times, EventFile& events) {
+  const auto parts = partsOf(record);
+  if (parts.empty()) return;
+  for (const EvaluationRecord& evaluation : record.training->evaluations) {
+    const double time = calendarTime(times, parts, evaluation.at);
+    for (size_t i = 0; i < evaluation.wrong.size(); ++i) {
+      const WrongPrediction& wrong = evaluation.wrong[i];
+      if (wrong.png.empty()) continue;
+      const std::string tag = concat(evaluation.split, "/wrong ", i + 1 < 10 ? "0" : "", i + 1, ": ",
+                                     wrongText(record.training->classes, wrong));
+      events.image(tag, evaluation.step, time, wrong.png);
+    }
+  }
+}
+
 void addTelemetry(const RunRecord& record, const RunTimes& times, EventFile& events) {
   for (const TelemetrySeries& series : record.telemetry.series) {
     const std::string tag = concat(series.device, '/', series.quantity, " (", series.unit, ')');
@@ -100,6 +117,7 @@ EventFile eventsOf(const RunRecord& record) {
   events.text("configuration", times.start, configurationText(record));
   if (record.training) {
     addCourse(record, times, events);
+    addWrong(record, times, events);
   } else {
     addSteps(record, times, events);
   }

@@ -9,7 +9,7 @@ const coloursNow = () => {
   const named = (name) => style.getPropertyValue(name).trim();
   const list = (name, count) => Array.from({length: count}, (_, i) => named(`--${name}-${i}`));
   return {ink: named("--ink"), muted: named("--muted"), line: named("--line"), card: named("--card"),
-          series: list("series", 8), bands: list("band", 3)};
+          series: list("series", 8), bands: list("band", 5)};
 };
 
 /* A label as lines of at most `limit` characters, broken between words. */

@@ -39,18 +39,13 @@ std::string_view entityOf(char c) {
 
 uint8_t nibble(char digit) { return static_cast<uint8_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
 
-/// Base64 (RFC 4648) of bytes given as hexadecimal digits.
-std::string base64(std::string_view hex) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < hex.size(); i += 6) {
-    uint32_t bits = 0;
-    for (size_t digit = 0; digit < 6; ++digit)
-      bits = bits << 4 | (i + digit < hex.size() ? nibble(hex[i + digit]) : 0u);
-    const size_t whole = (std::min<size_t>(6, hex.size() - i) * 4 + 5) / 6;
-    for (size_t c = 0; c < 4; ++c) text += c < whole ? alphabet[bits >> (18 - 6 * c) & 63] : '=';
+/// The bytes of which these are the hexadecimal digits.
+std::vector<uint8_t> bytesOf(std::string_view hex) {
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<uint8_t>(nibble(hex[i]) << 4 | nibble(hex[i + 1])));
   }
-  return text;
+  return bytes;
 }
 
 }  // namespace
@@ -103,6 +98,20 @@ std::string scriptJson(std::string_view json) {
   return out;
 }
 
-std::string integrityOf(std::string_view text) { return "sha256-" + base64(sha256Of(asBytes(text))); }
+std::string base64(std::span<const uint8_t> bytes) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr size_t group = 3;
+  std::string text;
+  text.reserve((bytes.size() + group - 1) / group * 4);
+  for (size_t i = 0; i < bytes.size(); i += group) {
+    const size_t there = std::min(group, bytes.size() - i);
+    uint32_t bits = 0;
+    for (size_t k = 0; k < group; ++k) bits = bits << 8 | (k < there ? bytes[i + k] : 0u);
+    for (size_t c = 0; c < 4; ++c) text += c <= there ? alphabet[bits >> (18 - 6 * c) & 63] : '=';
+  }
+  return text;
+}
+
+std::string integrityOf(std::string_view text) { return "sha256-" + base64(bytesOf(sha256Of(asBytes(text)))); }
 
 }  // namespace tandem

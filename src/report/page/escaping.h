@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ std::string htmlText(std::string_view text);
 
 /// JSON for a script element: the same value without <, > and &.
 std::string scriptJson(std::string_view json);
+
+/// Base64 (RFC 4648).
+std::string base64(std::span<const uint8_t> bytes);
 
 /// "sha256-...": the hash of an inline script or style in a Content-Security-Policy.
 std::string integrityOf(std::string_view text);

@@ -16,16 +16,21 @@ constexpr std::string_view style = "page.css";
 
 std::string_view file(std::string_view name) { return find(pageFiles(), name, "file of the page").text; }
 
-std::string policy() {
+bool hasPictures(const PagePart& part) {
+  return std::ranges::any_of(part.tables, [](const ResultTable& table) { return !table.pictures.empty(); });
+}
+
+std::string policy(const Page& page) {
   std::string sources;
   for (const std::string_view name : scripts) sources += concat(" '", integrityOf(file(name)), "'");
-  return concat("default-src 'none'; script-src", sources, "; style-src '", integrityOf(file(style)),
-                "'; base-uri 'none'; form-action 'none'");
+  return concat("default-src 'none'; script-src", sources, "; style-src '", integrityOf(file(style)), "'",
+                std::ranges::any_of(page.parts, hasPictures) ? "; img-src data:" : "",
+                "; base-uri 'none'; form-action 'none'");
 }
 
 void printHead(const Page& page, std::ostream& out) {
   out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      << "<meta http-equiv=\"Content-Security-Policy\" content=\"" << policy() << "\">\n"
+      << "<meta http-equiv=\"Content-Security-Policy\" content=\"" << policy(page) << "\">\n"
       << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       << "<meta name=\"color-scheme\" content=\"light dark\">\n"
       << "<title>" << htmlText(page.title) << "</title>\n"

@@ -41,11 +41,12 @@ struct Page {
 };
 
 /// Writes one self-contained HTML file, with style, scripts and numbers inside. Its Content-Security-Policy allows
-/// those scripts alone. All text is escaped. The same page gives the same bytes. Tables need no script. Charts are
-/// drawn when they become visible, from the JSON beside each. Rows after the first hundred are folded.
+/// those scripts, and pictures that the file holds, alone. All text is escaped. The same page gives the same bytes.
+/// Tables need no script. Charts are drawn when they become visible, from the JSON beside each. Rows after the first
+/// hundred are folded.
 void printPage(const Page& page, std::ostream& out);
 
-/// Writes the charts of a table, the table and its notes as HTML. `name` labels a table without a title.
+/// Writes the charts and pictures of a table, the table and its notes as HTML. `name` labels a table without a title.
 void printTable(const ResultTable& table, const std::string& name, std::ostream& out);
 
 }  // namespace tandem

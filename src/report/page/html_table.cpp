@@ -33,6 +33,17 @@ void printChart(const Chart& chart, const std::string& name, std::ostream& out) 
       << "<script type=\"application/json\">" << jsonOf(chart) << "</script>\n</figure>\n";
 }
 
+void printPictures(const std::vector<TablePicture>& pictures, std::ostream& out) {
+  if (pictures.empty()) return;
+  out << "<div class=\"pictures\">\n";
+  for (const TablePicture& picture : pictures) {
+    const std::string caption = htmlText(picture.caption);
+    out << "<figure><img alt=\"" << caption << "\" src=\"data:image/png;base64," << base64(picture.png)
+        << "\"><figcaption><bdi>" << caption << "</bdi></figcaption></figure>\n";
+  }
+  out << "</div>\n";
+}
+
 std::string_view classOf(const TableColumn& column) {
   return column.caveats ? " class=\"caveats\"" : column.rightAligned ? " class=\"number\"" : "";
 }
@@ -100,6 +111,7 @@ void printTable(const ResultTable& table, const std::string& name, std::ostream&
   if (!table.charts.empty()) out << "<div class=\"charts\">\n";
   for (const Chart& chart : table.charts) printChart(chart, called, out);
   if (!table.charts.empty()) out << "</div>\n";
+  printPictures(table.pictures, out);
   out << "<div class=\"numbers\">\n";
   printFolded(table.rows.size(), openRows, "rows", out,
               [&](size_t first, size_t end) { printRows(table, called, first, end, out); });

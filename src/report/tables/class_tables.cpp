@@ -16,11 +16,6 @@ namespace {
 constexpr size_t mostPairs = 5;
 constexpr size_t mostDrawn = 100;  // classes of a picture
 
-/// "3 cat", or "3" without names.
-std::string classText(std::span<const std::string> classes, size_t index) {
-  return index < classes.size() ? concat(index, ' ', oneLine(classes[index])) : concat(index);
-}
-
 /// Rows and columns of a confusion matrix.
 class Confusion {
  public:
@@ -117,6 +112,10 @@ std::string ofTraining(const NamedTraining& training, size_t trainings) {
 }
 
 }  // namespace
+
+std::string classText(std::span<const std::string> classes, size_t index) {
+  return index < classes.size() ? concat(index, ' ', oneLine(classes[index])) : concat(index);
+}
 
 ResultTable aucTable(std::span<const std::string> classes, std::span<const HeadedEvaluation> evaluations) {
   ResultTable table{{{"class", "", false}}, {}, {}};

@@ -16,6 +16,9 @@ struct HeadedEvaluation {
   const EvaluationRecord* evaluation;
 };
 
+/// "3 cat", or "3" without names.
+std::string classText(std::span<const std::string> classes, size_t index);
+
 /// The AUC of each class, a column per evaluation. `classes`: their names; none: their numbers are shown. Empty cells:
 /// all images have the flag, or none. Has a picture of at most 100 classes.
 ResultTable aucTable(std::span<const std::string> classes, std::span<const HeadedEvaluation> evaluations);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,14 +26,21 @@ struct TableRow {
   bool caveat = false;  ///< a note below the table concerns a number in it
 };
 
+/// A picture beside a table.
+struct TablePicture {
+  std::string caption;
+  std::vector<uint8_t> png;
+};
+
 /// A table as text with its caveats. All formats show it.
 struct ResultTable {
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
   std::vector<std::string> notes;  ///< "rows 1, 3: not steady: ..."
   std::string title = {};
-  size_t labels = 1;               ///< number of leading columns that identify the row
-  std::vector<Chart> charts = {};  ///< pictures of its numbers, for formats that have them
+  size_t labels = 1;                        ///< number of leading columns that identify the row
+  std::vector<Chart> charts = {};           ///< pictures of its numbers, for formats that have them
+  std::vector<TablePicture> pictures = {};  ///< for the same formats
 };
 
 /// The table of a sweep, a row per group of repeats (report/analysis/run_groups.h): row number, the options that

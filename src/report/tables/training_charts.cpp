@@ -143,7 +143,7 @@ Chart phasesChart(const NamedTraining& training) {
   ChartSeries rate{.name = "images/s", .values = {}};
   const auto parts = partsOf(run);
   const auto add = [&](double at, double value) { chart.at.push_back(at), rate.values.push_back(value); };
-  const auto band = [&](const char* name, Nanos from, Nanos to) {
+  const auto band = [&](const std::string& name, Nanos from, Nanos to) {
     if (to > from) chart.bands.push_back({name, seconds(from), seconds(to)});
   };
   if (!parts.empty()) band("before the resume", Nanos{}, parts.front().begin);
@@ -154,8 +154,11 @@ Chart phasesChart(const NamedTraining& training) {
     add(seconds(part.trained()), perSecond);
     add(seconds(part.end()), gap);
     band("training", part.begin, part.trained());
-    band("evaluation", part.trained(), part.evaluated());
-    band("checkpoint", part.evaluated(), part.saved());
+    for (const EvaluationRecord& evaluation : run.training->evaluations) {
+      if (evaluation.step == part.step && evaluation.at > part.begin)
+        band(evaluation.split, evaluation.at - evaluation.wall, evaluation.at);
+    }
+    band("saving", part.evaluated(), part.saved());
   }
   chart.series.push_back(std::move(rate));
   return chart;

@@ -29,6 +29,7 @@ void eachColumn(EvaluatedImages& images, const Visit& visit) {
   visit(images.labels, 1);
   visit(images.predicted, 1);
   visit(images.place, 1);
+  visit(images.scores, 1);
   visit(images.outputs, classes);
   visit(images.flags, classes);
 }
@@ -101,6 +102,12 @@ void Evaluator::run(ReplicaSet::Member& member, const std::function<bool()>& isG
 void Evaluator::judge(ReplicaSet::Member& member, const Batch& batch, int64_t first, int64_t count) {
   const at::Tensor outputs = member.executor().forward(batch)[0].narrow(0, 0, count).to(at::kFloat);
   lossOf(*plan_.graph).judge->write(outputs, batch.labels.narrow(0, 0, count), first, result_);
+}
+
+std::vector<WrongPrediction> Evaluator::surestErrors(int64_t most) const {
+  auto errors = tandem::surestErrors(result_, most);
+  for (WrongPrediction& error : errors) error.image = images_->nameOf(error.index);
+  return errors;
 }
 
 // Each rank sends its rows in their order, and rank 0 puts them where they belong. A head fills some columns alone.

@@ -35,6 +35,8 @@ class Evaluator {
 
   /// What was computed of all images: of this process's, and after gather() on rank 0 of all.
   const EvaluatedImages& result() const { return result_; }
+  /// The wrong predictions of result(), as surestErrors() orders them, with the names of their images.
+  std::vector<WrongPrediction> surestErrors(int64_t most) const;
   /// Brings the results of all ranks to rank 0. Called by member 0 of each rank.
   void gather();
 

@@ -30,6 +30,7 @@ void saveScores(const std::string& path, const EvaluatedImages& images) {
   add(tensors, "labels", "I32", images.labels, {count});
   add(tensors, "predicted", "I32", images.predicted, {count});
   add(tensors, "place", "I32", images.place, {count});
+  add(tensors, "scores", "F32", images.scores, {count});
   add(tensors, "outputs", "F32", images.outputs, {count, images.classes});
   add(tensors, "flags", "U8", images.flags, {count, images.classes});
   writeSafetensors(path, std::move(tensors), {});

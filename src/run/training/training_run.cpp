@@ -104,7 +104,8 @@ void TrainingRun::start(ReplicaSet::Member& member) {
   member.barrier();
   if (member.index() != 0) return;
   startup_ = sinceProcessStart();
-  begin_ = now() - (record_.evaluations.empty() ? Nanos{} : record_.evaluations.back().at);
+  part_.ended = now();  // what is done before the first step counts from here
+  begin_ = part_.ended - (record_.evaluations.empty() ? Nanos{} : record_.evaluations.back().at);
   options_.watch->windowBegins();
 }
 
@@ -116,6 +117,7 @@ int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   member.barrier();
   if (member.index() == 0) {
     agreement_.begin(step + 1);
+    options_.watch->enter(trainingPhase);
     part_ = {.begin = begin, .end = end, .began = now(), .ended = {}, .samples = {}};
   }
   member.barrier();
@@ -258,6 +260,7 @@ void TrainingRun::swapAverages(ReplicaSet::Member& member) {
 }
 
 void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step) {
+  if (member.index() == 0) options_.watch->enter(std::string(rowOf(evaluator.split()).name));
   member.settle();
   member.synchronize();
   swapAverages(member);
@@ -269,9 +272,7 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   member.barrier();
   if (member.index() == 0 && !agreement_.endIfWanted()) {
     judge(evaluator, step, began);
-    if (isBest_ && options_.keeper != nullptr) {
-      options_.keeper->saveBest(weightsOf(*options_.plan->graph, member.buffers(), member.executor()));
-    }
+    if (isBest_ && options_.keeper != nullptr) saveBest(member, step);
   }
   member.barrier();
   statistics_.restore(member);
@@ -284,6 +285,13 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   last.idle = now() - part_.ended - last.evaluating - last.saving;
 }
 
+void TrainingRun::saveBest(ReplicaSet::Member& member, int64_t step) {
+  const Nanos began = now();
+  options_.watch->enter(savingPhase);
+  options_.keeper->saveBest(weightsOf(*options_.plan->graph, member.buffers(), member.executor()));
+  lastEpoch(step).saving += now() - began;
+}
+
 // Ranks hear "BEST REACHED LOSS". Only rank 0 has the results of all images.
 void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
   World* const world = options_.plan->world;
@@ -292,9 +300,10 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
   std::string decided;
   if (isFirst(world)) {
     for (EvaluationRecord& old : record_.evaluations) {
-      if (old.split == rowOf(evaluator.split()).name) old.confusion.clear();
+      if (old.split == rowOf(evaluator.split()).name) old.confusion.clear(), old.wrong.clear();
     }
     EvaluationRecord evaluation = evaluated(evaluator.result(), /*withConfusion=*/true);
+    evaluation.wrong = evaluator.surestErrors(options_.plan->config.training.wrongImages);
     evaluation.split = rowOf(evaluator.split()).name;
     evaluation.averaged = averages();
     evaluation.epoch = options_.course.epochsAt(step), evaluation.step = step;
@@ -329,6 +338,7 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
 
 void TrainingRun::save(ReplicaSet::Member& member, int64_t step, bool isLast) {
   const Nanos began = now();
+  if (member.index() == 0) options_.watch->enter(savingPhase);
   member.settle();
   member.synchronize();
   member.barrier();

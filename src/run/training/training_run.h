@@ -71,6 +71,8 @@ class TrainingRun {
   bool averages() const { return options_.team->optimizer.averageDecay > 0; }
   /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
   void judge(Evaluator& evaluator, int64_t step, Nanos began);
+  /// Keeps the weights after update `step` as the best. Called by member 0 of rank 0.
+  void saveBest(ReplicaSet::Member& member, int64_t step);
   void save(ReplicaSet::Member& member, int64_t step, bool isLast);
   void addSamples(std::vector<StepSample> samples);
   /// The mean loss of a part over all ranks. Called by member 0 of each.

@@ -18,14 +18,17 @@ void resizeForClasses(int64_t images, int64_t classes, EvaluatedImages& out) {
   const auto count = static_cast<size_t>(images);
   out.classes = classes;
   out.losses.resize(count), out.labels.resize(count), out.predicted.resize(count), out.place.resize(count);
+  out.scores.resize(count);
 }
 
 void writeClasses(const at::Tensor& outputs, const at::Tensor& labels, int64_t first, EvaluatedImages& out) {
   const at::NoGradGuard noGradients;
   const at::Tensor column = labels.unsqueeze(1), own = outputs.gather(1, column);
-  store(at::log_softmax(outputs, 1).gather(1, column).neg().squeeze(1), out.losses, first);
+  const at::Tensor logarithms = at::log_softmax(outputs, 1), predicted = outputs.argmax(1);
+  store(logarithms.gather(1, column).neg().squeeze(1), out.losses, first);
   store(labels, out.labels, first);
-  store(outputs.argmax(1), out.predicted, first);
+  store(predicted, out.predicted, first);
+  store(logarithms.gather(1, predicted.unsqueeze(1)).exp().squeeze(1), out.scores, first);
   store(outputs.gt(own).sum(1), out.place, first);
 }
 

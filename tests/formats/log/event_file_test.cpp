@@ -40,6 +40,25 @@ TEST(EventFile, BeginsWithTheVersionAndHoldsScalarsAndTexts) {
   EXPECT_NE(events.bytes().find("*hello*", scalar), std::string::npos);
 }
 
+TEST(EventFile, AnImageHasTheSizeOfItsHeader) {
+  // The begin of a PNG of 3 x 2 pixels; grey, and in colour.
+  std::vector<uint8_t> png{0x89, 'P', 'N', 'G', 13, 10, 26, 10, 0, 0, 0, 13, 'I', 'H', 'D',
+                           'R',  0,   0,   0,   3,  0,  0,  0,  2, 8, 0, 0,  0,   0};
+  const auto has = [&](char channels) {
+    EventFile events(1000);
+    events.image("a", 7, 1001, png);
+    // Height, width, channels and 29 bytes, fields 1 to 4 of field 4 of the value.
+    const std::string wanted = std::string(
+                                   "\x0a\x01"
+                                   "a\x22\x25\x08\x02\x10\x03\x18") +
+                               channels + "\x22\x1d\x89PNG";
+    return events.bytes().find(wanted) != std::string::npos;
+  };
+  EXPECT_TRUE(has(1));
+  png[25] = 2;
+  EXPECT_TRUE(has(3));
+}
+
 TEST(EventFile, IsWrittenUnderANameThatTensorBoardLooksFor) {
   const std::string place = folder("event_file_test");
   EventFile events(1000.5);

@@ -183,6 +183,45 @@ TEST(Evaluated, WithoutImagesNothingIsKnown) {
   EXPECT_EQ(evaluated(alike, true).accuracy, 0.5);
 }
 
+TEST(SurestErrors, OfClassesHaveTheHighestScoresThenLossesThenTheFirstImages) {
+  const EvaluatedImages images{.classes = 3,
+                               .losses = {1, 2, 3, 3, 0.1, 5, 4, 1},
+                               .labels = {0, 0, 0, 2, 1, 1, 1, 0},
+                               .predicted = {1, 2, 2, 0, 1, 2, 0, 2},
+                               .place = {},
+                               .scores = {0.5, 0.75, 0.75, 0.75, 1, static_cast<float>(nan), 0.25, 0.875}};
+  const auto numbersOf = [&](int64_t most) {
+    std::vector<int64_t> numbers;
+    for (const WrongPrediction& error : surestErrors(images, most)) numbers.push_back(error.index);
+    return numbers;
+  };
+  EXPECT_EQ(numbersOf(10), (std::vector<int64_t>{7, 2, 3, 1, 0, 6, 5})) << "image 4 was told rightly";
+  EXPECT_EQ(numbersOf(3), (std::vector<int64_t>{7, 2, 3}));
+  EXPECT_TRUE(numbersOf(0).empty());
+  const WrongPrediction expected{.index = 3, .label = 2, .predicted = 0, .score = 0.75};
+  EXPECT_EQ(surestErrors(images, 3).back(), expected);
+}
+
+TEST(SurestErrors, OfFlagsTakeOfEachImageTheOneFurthestOff) {
+  const EvaluatedImages images{.classes = 3,
+                               .losses = {1, 1, 1, 1},
+                               .outputs = {-2, 1, -3,  // missed 0, saw 1 that is not there
+                                           4, -1, -1,  // all right
+                                           -1, 3, 0,   // saw 1
+                                           static_cast<float>(nan), -1, 1},
+                               .flags = {1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1}};
+  const auto errors = surestErrors(images, 5);
+  const auto isError = [&](size_t place, int64_t index, int32_t label, int32_t predicted, double score) {
+    EXPECT_EQ(errors[place].index, index);
+    EXPECT_EQ(errors[place].label, label);
+    EXPECT_EQ(errors[place].predicted, predicted);
+    EXPECT_NEAR(errors[place].score, score, 1e-12);
+  };
+  ASSERT_EQ(errors.size(), 2U) << "an output that is not a number is no prediction";
+  isError(0, 2, WrongPrediction::none, 1, 1 / (1 + std::exp(-3.0)));
+  isError(1, 0, 0, WrongPrediction::none, 1 / (1 + std::exp(-2.0)));
+}
+
 TEST(EvaluationMetrics, EachReadsItsFieldAndKnowsWhatIsBetter) {
   const EvaluationRecord record{.loss = 4, .accuracy = 1, .top5 = 2, .auc = 3};
   double expected = 0;

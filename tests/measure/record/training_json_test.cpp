@@ -57,6 +57,24 @@ TEST(TrainingJson, WhatTheHeadDoesNotHaveIsNull) {
   EXPECT_TRUE(recordFromJson(toJson(fresh)) == fresh);
 }
 
+TEST(TrainingJson, WrongPredictionsAreStoredWithoutTheirPictures) {
+  RunRecord record = exampleWithWrongPredictions();
+  WrongPrediction& first = record.training->evaluations[11].wrong[0];
+  first.predicted = WrongPrediction::none;
+  const json stored = toJson(record);
+  const json expected{
+      {"index", 7}, {"image", "shapes image 7"}, {"label", 3}, {"predicted", nullptr}, {"score", 0.9961}};
+  EXPECT_EQ(stored.at("training").at("evaluations").at(11).at("wrong").at(0), expected);
+  first.png = examplePng();
+  EXPECT_EQ(toJson(record), stored);
+  json older = toJson(exampleTraining());
+  for (json& evaluation : older.at("training").at("evaluations")) evaluation.erase("wrong");
+  EXPECT_TRUE(recordFromJson(older) == exampleTraining()) << "older records do not have them";
+  json bothNull = stored;
+  bothNull.at("/training/evaluations/11/wrong/0/label"_json_pointer) = nullptr;
+  EXPECT_NE(failureOf(bothNull).find("one at most null"), std::string::npos);
+}
+
 TEST(TrainingJson, WhatTablesDivideByIsChecked) {
   struct Wrong {
     const char *path, *says;
@@ -78,6 +96,7 @@ TEST(TrainingJson, WhatTablesDivideByIsChecked) {
       {"/training/evaluations/0/confusion", "training.evaluations[0].confusion must be as many rows", {1, 2, 3}},
       {"/training/evaluations/0/confusion", "it has 4 entries, and one below 0", {1, 2, 3, -1}},
       {"/training/evaluations/0/class_auc/1", "'training.evaluations[0].class_auc[1]'", "high"},
+      {"/training/evaluations/0/wrong/0/label", "training.evaluations[0].wrong[0]: label and predicted must", -2},
       {"/training/ended", "'training.ended'", 1},
   };
   for (const Wrong& wrong : wrongs) {

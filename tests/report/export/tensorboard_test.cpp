@@ -59,6 +59,17 @@ TEST(TensorBoard, ATrainingHasItsCourseAndItsEvaluations) {
   EXPECT_NE(events.bytes().find("tandem train "), std::string::npos);
 }
 
+TEST(TensorBoard, WrongPredictionsAreImagesWhereTheyWereRead) {
+  RunRecord record = exampleWithWrongPredictions();
+  const std::string first = "validation/wrong 01: 3 shape 3 taken for 5 shape 5, 99.61 %",
+                    second = "validation/wrong 02: 0 shape 0 taken for 1 shape 1, 75.00 %";
+  EXPECT_EQ(count(eventsOf(record), first), 0) << "a stored record has no pictures";
+  record.training->evaluations[11].wrong[0].png = examplePng();
+  const EventFile events = eventsOf(record);
+  EXPECT_EQ(count(events, first), 1);
+  EXPECT_EQ(count(events, second), 0);
+}
+
 TEST(TensorBoard, TimesOfATrainingGoOnFromItsFirstStep) {
   const RunRecord record = exampleTraining();
   const auto parts = partsOf(record);

@@ -103,6 +103,32 @@ TEST(HtmlPage, ThePolicyNamesEveryScriptAndTheStyleAndNothingElse) {
   EXPECT_EQ(between(policy, "sha256-", "'").size(), inlined.size());
 }
 
+TEST(HtmlPage, PicturesAreInTheFileWithTheirCaptions) {
+  std::vector<RunRecord> records{exampleWithWrongPredictions()};
+  EXPECT_FALSE(contains(pageOf(records), "img-src"));
+  EXPECT_TRUE(contains(pageOf(records), "on the page that a training writes itself"));
+  auto& wrong = records[0].training->evaluations[11].wrong;
+  wrong[0].png = examplePng();
+  records[0].training->classes[3] = "<b>";
+  const std::string page = pageOf(records);
+  EXPECT_TRUE(contains(page, "; img-src data:; base-uri"));
+  const auto pictures = between(page, "<figure><img ", "</figure>");
+  ASSERT_EQ(pictures.size(), 1U) << "the other ones were not read";
+  EXPECT_TRUE(contains(pictures[0], "alt=\"3 &lt;b&gt; taken for 5 shape 5, 99.61 %\"")) << pictures[0];
+  EXPECT_TRUE(contains(pictures[0], concat("src=\"data:image/png;base64,", base64(examplePng()), "\""))) << pictures[0];
+}
+
+TEST(PageText, Base64IsThatOfCoreutils) {  // printf ... | base64
+  const auto of = [](std::string_view text) {
+    return base64(std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  };
+  EXPECT_EQ(of(""), "");
+  EXPECT_EQ(of("a"), "YQ==");
+  EXPECT_EQ(of("ab"), "YWI=");
+  EXPECT_EQ(of("abc"), "YWJj");
+  EXPECT_EQ(of("\xff\xfe\xfd?"), "//79Pw==");
+}
+
 TEST(HtmlPage, EveryChartIsReadableAndHasItsTable) {
   auto records = sweep();
   records.push_back(exampleTraining());

@@ -105,7 +105,7 @@ TEST(TrainingTables, TimeGoesToStepsEvaluationsCheckpointsAndWhatLiesBetween) {
   EXPECT_EQ(chart.at[1], 55.5);
   EXPECT_EQ(chart.series.at(0).values[1], 160) << "1600 images in 10 s";
   EXPECT_TRUE(std::isnan(chart.series[0].values[2])) << "nothing is trained between two parts";
-  ASSERT_EQ(chart.bands.size(), 1U + 8 * 3);
+  ASSERT_EQ(chart.bands.size(), 1U + 8 * 3 + 1);
   const auto isBand = [&](size_t index, const char* name, double from, double to) {
     const ChartBand& band = chart.bands[index];
     EXPECT_EQ(band.name, name);
@@ -114,9 +114,10 @@ TEST(TrainingTables, TimeGoesToStepsEvaluationsCheckpointsAndWhatLiesBetween) {
   };
   isBand(0, "before the resume", 0, 45.5);
   isBand(1, "training", 45.5, 55.5);
-  isBand(2, "evaluation", 55.5, 56.5);
-  isBand(3, "checkpoint", 56.5, 56.9);
+  isBand(2, "validation", 55.5, 56.5);
+  isBand(3, "saving", 56.5, 56.9);
   isBand(4, "training", 57, 67);
+  isBand(24, "test", 137, 138);
 }
 
 TEST(TrainingCharts, LossesOfStepsAndEvaluationsLieOverOneAnother) {

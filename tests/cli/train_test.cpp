@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -155,6 +156,22 @@ TEST_F(Train, RanksEndWithTheSameWeights) {
   const Finished run = runTandem(launched);
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(sumOf("c.safetensors"), sumOf("a.safetensors"));
+}
+
+TEST_F(Train, RanksFindTheWrongPredictionsThatReplicasFind) {
+  Texts replicas = arguments({"--epochs=1", "--eval-batch=8"});
+  replicas[4] = "--replicas=2";
+  ASSERT_EQ(runTandem(replicas).code, 0);
+  const Finished ranks = train({"--epochs=1", "--eval-batch=8", "--ranks=2"});
+  ASSERT_EQ(ranks.code, 0) << ranks.err;
+  std::ifstream results(folder_ + "/results.jsonl");
+  std::vector<nlohmann::json> wrong;
+  for (std::string line; std::getline(results, line);) {
+    wrong.push_back(nlohmann::json::parse(line).at("training").at("evaluations").back().at("wrong"));
+  }
+  ASSERT_EQ(wrong.size(), 2U);
+  EXPECT_EQ(wrong[0].size(), 16U);
+  EXPECT_EQ(wrong[0], wrong[1]);
 }
 
 TEST_F(Train, ARecipesOptionsHoldWhereNoneAreTyped) {

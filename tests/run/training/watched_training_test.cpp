@@ -73,6 +73,16 @@ TEST_F(WatchedTraining, ItsPhasesAreInTheTelemetry) {
   EXPECT_GE(phases[2].begin - phases[1].begin, record.training->evaluations[0].wall);
 }
 
+TEST_F(WatchedTraining, TheBestWeightsAreSavedInAPhaseToo) {
+  Config config = this->config(2);
+  config.training.checkpoint = path("checkpoints"), config.training.saveEvery = 0;
+  const RunRecord record = run(config);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  ASSERT_GE(record.telemetry.phases.size(), 4U);
+  EXPECT_EQ(record.telemetry.phases[2].name, "saving") << "the first evaluation is the best so far";
+  EXPECT_GT(record.training->course[0].saving, Nanos{});
+}
+
 TEST_F(WatchedTraining, TimeBetweenIsThatOfTheTrainingAlone) {
   Config config = this->config(1);
   config.training.checkpoint = path("checkpoints"), config.training.validateOn = Config::noSplit;

@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int handshakeMs = 2000, beatMs = 2000, silenceMs = 6000;
+constexpr int handshakeMs = 2000;
+constexpr int silenceSeconds = 2, probeSeconds = 2, probes = 3;
 constexpr size_t keyCharacters = 40;                           // Z85 of 32 bytes
 constexpr const char* gateAddress = "inproc://zeromq.zap.01";  // of RFC 27 (ZAP)
 constexpr const char* stopAddress = "inproc://tandem.gate.stop";
@@ -129,8 +130,12 @@ ZmqSocket::ZmqSocket(const ZmqOptions& options) : context_(1), socket_(context_,
     socket_.set(zmq::sockopt::rcvhwm, waiting);
     socket_.set(zmq::sockopt::maxmsgsize, options.mostBytes);
     socket_.set(zmq::sockopt::handshake_ivl, handshakeMs);
-    socket_.set(zmq::sockopt::heartbeat_ivl, beatMs);
-    socket_.set(zmq::sockopt::heartbeat_timeout, silenceMs);
+    // Heartbeats are the system's. ZeroMQ's own wait behind the messages: where a receiver pauses for longer than
+    // their limit, ZeroMQ would end the connection and lose what is on its way.
+    socket_.set(zmq::sockopt::tcp_keepalive, 1);
+    socket_.set(zmq::sockopt::tcp_keepalive_idle, silenceSeconds);
+    socket_.set(zmq::sockopt::tcp_keepalive_intvl, probeSeconds);
+    socket_.set(zmq::sockopt::tcp_keepalive_cnt, probes);
     if (!options.keys.empty()) {
       const auto key = [&](const char* name) { return keyIn(options.keys, name, options); };
       if (options.connects) {

@@ -4,7 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -67,6 +70,37 @@ TEST_F(ZmqTest, ASenderMayWaitInstead) {
   const auto stream = openZmqStream(asked);
   send(socket, "hello");
   EXPECT_EQ(textOf(nextOf(*stream)), "hello");
+}
+
+/// An address of this host that nobody uses.
+std::string freeAddress() {
+  ZmqSocket socket({.address = "tcp://127.0.0.1:*", .title = "free address"});
+  return socket.socket().get(zmq::sockopt::last_endpoint);
+}
+
+// An evaluation, for example, takes no batches for a while.
+TEST_F(ZmqTest, AReceiverThatPausesLosesNothing) {
+  constexpr int messages = 64;
+  constexpr size_t size = 1 << 18;  // all together are more than the system holds on their way
+  const auto numbered = [](int number) { return concat(number, ' ', std::string(size, 'x')); };
+  std::vector<std::unique_ptr<FrameStream>> streams;
+  std::vector<std::thread> sending;
+  for (const std::string& where : {address(), freeAddress()}) {
+    StreamOptions asked = options();
+    asked.argument = where, asked.waiting = 2, asked.mostBytes = 2 * size;
+    streams.push_back(openZmqStream(asked));
+    ZmqOptions sends = sender();
+    sends.address = where, sends.waiting = 2;
+    sending.emplace_back([=] {
+      ZmqSocket socket(sends);
+      for (int i = 0; i < messages; ++i) send(socket, numbered(i));
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(9));
+  for (auto& stream : streams) {
+    for (int i = 0; i < messages; ++i) ASSERT_TRUE(textOf(nextOf(*stream)) == numbered(i)) << i;
+  }
+  for (std::thread& thread : sending) thread.join();
 }
 
 TEST_F(ZmqTest, SilenceIsNoMessage) {

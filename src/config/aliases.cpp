@@ -66,6 +66,7 @@ constexpr Alias table[] = {
     {"workers", "", "producers", "", "", ""},
     {"wd", "", "weight-decay", "", "", ""},
     {"data-path", "", "data", "", "", ""},
+    {"train-crop-size", "", "train-size", "", "", ""},
     {"init", "", "weights", "", "", ""},
     {"initial-checkpoint", "", "weights", "", "", ""},
     {"channels-last", "true", "layout", "nhwc", "", ""},

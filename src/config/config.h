@@ -156,6 +156,7 @@ struct Config {
   struct Training {
     std::string recipe;                 ///< name or file of options that hold where none is typed; empty: none
     double epochs = 0;                  ///< passes over the training images; 0: this is a measurement
+    std::string trainSize;              ///< pixels of training images by epoch, "128+160@6"; empty: imageSize
     std::string validateOn{automatic};  ///< split that validation reads; auto: validation, or else test images
     double validateEvery = 1;           ///< epochs between two evaluations; 0: at the end alone
     int64_t evalBatch = 0;              ///< images per replica in evaluations; 0: as in training

@@ -125,6 +125,23 @@ std::vector<Parameter> Graph::parameters() const {
   return all;
 }
 
+std::string differenceBesidesShapes(const Graph& a, const Graph& b) {
+  const size_t common = std::min(a.nodes().size(), b.nodes().size());
+  for (size_t id = 0; id < common; ++id) {
+    const Node &one = a.nodes()[id], &other = b.nodes()[id];
+    if (one.operation != other.operation || one.name != other.name || one.inputs != other.inputs ||
+        one.attributes != other.attributes) {
+      return one.name;
+    }
+  }
+  if (a.nodes().size() != b.nodes().size()) return (a.nodes().size() > common ? a : b).nodes()[common].name;
+  const auto ofA = a.parameters(), ofB = b.parameters();
+  for (size_t i = 0; i < ofA.size(); ++i) {  // as many of each node, by its operation
+    if (ofA[i].shape != ofB.at(i).shape) return a.node(ofA[i].node).name;
+  }
+  return {};
+}
+
 std::vector<bool> auxiliaryOnly(const Graph& graph) {
   std::vector<bool> only(graph.nodes().size(), !graph.auxiliaries().empty());
   if (graph.auxiliaries().empty()) return only;

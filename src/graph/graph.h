@@ -41,6 +41,8 @@ struct Attributes {
   double probability = 0.5;      ///< dropout, stochastic_depth
   int64_t radius = 0;            ///< local_response_norm: channels on each side
   double alpha = 0, beta = 0;    ///< local_response_norm; alpha is the factor of rescale
+
+  bool operator==(const Attributes&) const = default;
 };
 
 using NodeId = int;
@@ -115,6 +117,10 @@ class Graph {
   double values_ = 0, weights_ = 0;               // exact far beyond the bound on them
   const TaskLoss* loss_ = &taskLosses().front();  // row of the catalog
 };
+
+/// The name of the first node in which two graphs differ otherwise than in the shapes of values; empty: in none. Graphs
+/// without a difference have the same parameters, and compute the same of images of either size.
+std::string differenceBesidesShapes(const Graph& a, const Graph& b);
 
 /// By node: true if only auxiliary values need it. All false without auxiliaries.
 std::vector<bool> auxiliaryOnly(const Graph& graph);

@@ -62,11 +62,15 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.parameters = plan.parameters;
   if (plan.data) placement.dataImages = plan.data->images;
   placement.ownImageSize = plan.ownImageSize;
-  placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
+  noteWork(plan, placement);
+  return placement;
+}
+
+void noteWork(const RunPlan& plan, ActualSetup& placement) {
   const StepWork work = stepWork(plan);
+  placement.forwardFlopsPerImage = plan.forwardFlopsPerImage;
   placement.flopsPerImage = work.flopsPerImage;
   placement.bytesPerStep = work.bytesPerStep;
-  return placement;
 }
 
 void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {

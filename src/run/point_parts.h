@@ -20,6 +20,9 @@ namespace tandem {
 /// What the replicas of a plan really use.
 ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team);
 
+/// Notes the work of the plan's steps.
+void noteWork(const RunPlan& plan, ActualSetup& placement);
+
 void append(std::vector<std::string>& notes, const std::vector<std::string>& more);
 
 /// The processes of the run on this host, for the first rank there, which samples it; none for the others. Collective.

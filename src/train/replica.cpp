@@ -82,11 +82,7 @@ class TrainingReplica final : public ReplicaBase {
     // A frozen body computes as in evaluation: by its running statistics, which stay, and without dropout.
     executor_->setTraining(!shared.options.forwardOnly && !shared.options.optimizer.trainsHeadAlone);
     executor_->setGradients(!shared.options.forwardOnly);
-    if (shared.feed.needsSource(index)) source_ = shared.options.source(index);
-    if (!shared.options.recorder) return;
-    captured_.emplace(
-        shared.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
-        executor_->generator());
+    readFrom(shared.options.source);
   }
 
   StepSample step() override;
@@ -99,6 +95,7 @@ class TrainingReplica final : public ReplicaBase {
   StateTensors ownState() override;
   void setOwnState(const StateTensors& state) override;
   void continueAt(int64_t step) override { step_ = step; }
+  void readFrom(const BatchSourceMaker& source) override;
 
  private:
   void fetch();
@@ -130,6 +127,7 @@ class TrainingReplica final : public ReplicaBase {
   std::optional<DeferredGradients> deferred_;
   int64_t part_ = 0;  // number of the current micro-batch
   GradientReady ready_;
+  BatchSourceMaker makesSource_;  // outlives what it makes, which may use its devices
   std::unique_ptr<BatchSource> source_;
   Batch batch_;
   std::vector<at::Tensor> losses_;  // stay on the device until they are asked for
@@ -251,6 +249,17 @@ std::vector<double> TrainingReplica::losses() {
   for (const at::Tensor& loss : losses_) values.push_back(loss.item<float>());
   losses_.clear();
   return values;
+}
+
+// A step is captured for images of one size.
+void TrainingReplica::readFrom(const BatchSourceMaker& source) {
+  source_.reset();  // before what makes it, and before the next one takes memory
+  makesSource_ = source;
+  if (shared_.feed.needsSource(replica_.index)) source_ = makesSource_(replica_.index);
+  if (!shared_.options.recorder) return;
+  captured_.emplace(
+      shared_.options.recorder(device_), [this](const Batch& batch) { return recordable(batch); },
+      executor_->generator());
 }
 
 StateTensors TrainingReplica::ownState() {

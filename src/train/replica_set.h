@@ -24,6 +24,10 @@ namespace tandem {
 
 struct Pretrained;  // train/checkpoint/weight_loader.h
 
+/// Makes the batch source of a replica. Called on the replica's thread, if its feed needs a source. It outlives the
+/// source, which may use what it holds.
+using BatchSourceMaker = std::function<std::unique_ptr<BatchSource>(int replica)>;
+
 struct ReplicaSetOptions {
   const Graph* graph = nullptr;  ///< outlives the replicas; names the loss
   std::vector<Device> devices;   ///< one per replica
@@ -59,8 +63,7 @@ struct ReplicaSetOptions {
   std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
   GraphRecorder recorder;                        ///< of a replica's step; empty: steps run eagerly
   bool keepsFlightLog = false;                   ///< of what replicas do, for after a failure (trace/flight_recorder.h)
-  /// Makes the batch source of a replica. Called on the replica's thread, if its feed needs a source.
-  std::function<std::unique_ptr<BatchSource>(int replica)> source;
+  BatchSourceMaker source;
 };
 
 /// Tensors by name.
@@ -116,6 +119,9 @@ class ReplicaSet {
     virtual void setOwnState(const StateTensors& state) = 0;
     /// The next step is number `step` of the training, from 0.
     virtual void continueAt(int64_t step) = 0;
+    /// Reads its next batches from another source, made as by ReplicaSetOptions::source. Images may have another size
+    /// if the graph differs in shapes alone then. Call it after synchronize() and a barrier.
+    virtual void readFrom(const BatchSourceMaker& source) = 0;
   };
 
   explicit ReplicaSet(ReplicaSetOptions options);

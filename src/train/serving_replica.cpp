@@ -25,6 +25,7 @@ class ServingReplica final : public ReplicaBase {
   StateTensors ownState() override { return {}; }
   void setOwnState(const StateTensors&) override {}
   void continueAt(int64_t step) override { step_ = step; }
+  void readFrom(const BatchSourceMaker&) override {}
   Executor& executor() override { throw InternalError("a replica that only serves has no executor"); }
 
  private:

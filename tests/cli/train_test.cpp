@@ -215,6 +215,7 @@ TEST_F(Train, WhatIsWrongIsOneLine) {
   expectRefused({"--epochs=1", "--resume=auto"}, 2, "--resume=auto needs --checkpoint");
   expectRefused({"--epochs=1", "--validate-on=validation"}, 3, "it has no validation images");
   expectRefused({"--epochs=1", "--save-scores=x.txt"}, 2, "must end in .safetensors");
+  expectRefused({"--epochs=1", "--train-size=16@2"}, 2, "--train-size=16@2: must be sizes from 8 to 16384 pixels");
   expectRefused({"--recipe=none-such"}, 2, "unknown recipe");
   expectRefused({"--recipe=none.json"}, 3, "--recipe=none.json: cannot be read");
   expectRefused({"--epochs=1", "--steps=5"}, 2, "there is 'tandem bench --steps'");

@@ -5,6 +5,7 @@
 
 #include "config/device_set.h"
 #include "config/option.h"
+#include "config/training_texts.h"
 #include "example_catalogs.h"
 
 namespace tandem {
@@ -91,6 +92,14 @@ constexpr Case badNumbers[] = {
 };
 
 constexpr Case badTexts[] = {
+    {"train-size", "160+", "must be sizes from 8 to 16384 pixels"},
+    {"train-size", "7", "must be sizes from 8 to 16384 pixels"},
+    {"train-size", "160+192", "each after the first with the epochs before it"},
+    {"train-size", "160@2", "each after the first with the epochs before it"},
+    {"train-size", "160+192@6+224@6", "which grow"},
+    {"train-size", "160+192@-1", "which grow"},
+    {"train-size", "160+192@x", "as 128+160@6+192@12"},
+    {"train-size", "160+192@inf", "as 128+160@6+192@12"},
     {"head", "", "as sigmoid or 14xsigmoid"},
     {"head", "14", "as sigmoid or 14xsigmoid"},
     {"head", "14x", "as sigmoid or 14xsigmoid"},
@@ -120,6 +129,16 @@ constexpr Case badTexts[] = {
     {"parameter-device", "tpu:0", "cpu:0"},
     {"parameter-device", "cuda:x", "cpu:0"},
 };
+
+TEST(TrainSize, IsReadBySizeAndEpoch) {
+  using Sizes = std::vector<SizeFrom>;
+  EXPECT_EQ(parseTrainSize("160"), (Sizes{{0, 160}}));
+  EXPECT_EQ(parseTrainSize("128@0+160@6+192@12.5"), (Sizes{{0, 128}, {6, 160}, {12.5, 192}}));
+  Config::Training training;
+  EXPECT_TRUE(trainSizesOf(training).empty());
+  training.trainSize = "128+160@6";
+  EXPECT_EQ(trainSizesOf(training), (Sizes{{0, 128}, {6, 160}}));
+}
 
 INSTANTIATE_TEST_SUITE_P(Numbers, BadValue, testing::ValuesIn(badNumbers));
 INSTANTIATE_TEST_SUITE_P(Texts, BadValue, testing::ValuesIn(badTexts));

@@ -34,6 +34,30 @@ TEST(Graph, StartsWithItsInput) {
   EXPECT_THROW(Graph({3, 8, -1}), UsageError);
 }
 
+TEST(Graph, OfAnotherImageSizeDiffersInShapesOrInMore) {
+  const auto graph = [](int64_t side, const char* pool, int64_t outputs, const char* name = "fc") {
+    Graph made({3, side, side});
+    const NodeId conv = made.add("conv", "conv", {0}, {.outputs = 4, .kernelH = 3, .kernelW = 3});
+    made.add("linear", name, {made.add(pool, "pool", {conv})}, {.outputs = outputs});
+    return made;
+  };
+  const Graph pooled = graph(8, "global_avg_pool", 5), flat = graph(8, "flatten", 5);
+  EXPECT_EQ(differenceBesidesShapes(pooled, graph(9, "global_avg_pool", 5)), "");
+  EXPECT_EQ(differenceBesidesShapes(pooled, graph(8, "global_avg_pool", 6)), "fc") << "another attribute";
+  EXPECT_EQ(differenceBesidesShapes(pooled, graph(8, "global_avg_pool", 5, "head")), "fc") << "another name";
+  EXPECT_EQ(differenceBesidesShapes(pooled, flat), "pool") << "another operation";
+  EXPECT_EQ(differenceBesidesShapes(flat, graph(9, "flatten", 5)), "fc") << "a parameter of another shape";
+  Graph longer = pooled;
+  longer.add("relu", "end", {longer.output()});
+  EXPECT_EQ(differenceBesidesShapes(pooled, longer), "end");
+  EXPECT_EQ(differenceBesidesShapes(longer, pooled), "end");
+  Graph other({3, 8, 8});
+  const NodeId relu = other.add("relu", "a", {0});
+  Graph wired = other;
+  other.add("relu", "b", {relu}), wired.add("relu", "b", {0});
+  EXPECT_EQ(differenceBesidesShapes(other, wired), "b") << "another input";
+}
+
 TEST(Graph, NamesParametersByNodeInOrder) {
   Graph graph({4, 5, 5});
   const NodeId conv = graph.add("conv", "a.conv", {0}, {.outputs = 6, .kernelH = 3, .kernelW = 2, .groups = 2});

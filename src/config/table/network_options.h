@@ -14,7 +14,7 @@ inline constexpr Option networkOptions[] = {
      "what the outputs mean and with it the loss: softmax (one class per image) or sigmoid (any of them, each by itself); "
      "14xsigmoid gives the classes too; auto is the model's own", onAll, field<&Network::head>, Values::any, work, head},
     {"image-size", trained, "pixels", "N", "height and width of an input image; 0 takes the model's own",
-     onAll, field<&Network::imageSize>, Values::any, work, zeroOrWithin<&Network::imageSize, 8, 16384>},
+     onAll, field<&Network::imageSize>, Values::any, work, zeroOrWithin<&Network::imageSize, leastImageSize, mostImageSize>},
     often(onBench, {"precision", trained, "", "NAME", "type of activations and of the weights that kernels read",
      onAll, field<&Numerics::precision>, Values::names, rounding, nullptr}),
     {"layout", trained, "", "NAME",

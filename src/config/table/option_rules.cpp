@@ -86,6 +86,12 @@ Breach lrSteps(const Config& config) {
   return "must be numbers of epochs above 0 that grow, as 30+60+80";
 }
 
+Breach trainSize(const Config& config) {
+  if (config.training.trainSize.empty() || parseTrainSize(config.training.trainSize)) return std::nullopt;
+  return concat("must be sizes from ", leastImageSize, " to ", mostImageSize,
+                " pixels, each after the first with the epochs before it, which grow, as 128+160@6+192@12");
+}
+
 Breach trace(const Config& config) {
   if (config.output.trace.empty() || config.output.trace.ends_with(".pftrace")) return std::nullopt;
   return "must end in .pftrace, so that no other file is replaced by mistake";

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/option.h"
+#include "config/training_texts.h"
 
 namespace tandem::rules {
 
@@ -81,6 +82,7 @@ Breach page(const Config& config);
 Breach saveScores(const Config& config);
 Breach stopAt(const Config& config);
 Breach lrSteps(const Config& config);
+Breach trainSize(const Config& config);
 Breach inject(const Config& config);
 
 }  // namespace tandem::rules

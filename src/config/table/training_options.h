@@ -11,6 +11,9 @@ inline constexpr Option trainingOptions[] = {
      field<&Training::recipe>, Values::any, oneValue, nullptr}),
     often(onTrain, {"epochs", course, "", "X", "passes over the training images; a part of one is possible, as 0.5", onTrain,
      field<&Training::epochs>, Values::any, results, positive<&Training::epochs>, "none: it must be given"}),
+    {"train-size", course, "pixels", "N+N@X...",
+     "height and width of training images where they are less than --image-size, which evaluations have; several with the "
+     "epochs after which they follow, as 128+160@6+192@12", onTrain, field<&Training::trainSize>, Values::any, work, trainSize},
     {"validate-on", course, "", "NAME",
      "images by which the training is judged while it goes on; auto takes the validation images, or the test images of a "
      "data set without", onTrain, field<&Training::validateOn>, Values::names, oneValue, nullptr},

@@ -42,6 +42,7 @@ void describe(Archive& archive, typename Archive::template Ref<EpochRecord> epoc
   archive.field("evaluating_ns", epoch.evaluating);
   archive.field("saving_ns", epoch.saving);
   archive.field("idle_ns", epoch.idle);
+  archive.added("image_size", epoch.imageSize);
 }
 
 template <class Archive>

@@ -54,6 +54,7 @@ struct EpochRecord {
   Nanos evaluating{};  ///< behind them
   Nanos saving{};      ///< that training waited for checkpoints
   Nanos idle{};  ///< between its last step and the evaluation's first image, and back: neither trains nor evaluates
+  int64_t imageSize = 0;  ///< height and width of its images, in pixels; 0: not known
 
   bool operator==(const EpochRecord&) const = default;
 };

@@ -60,10 +60,17 @@ std::string bestText(const TrainingRecord& training) {
                 "; figures are of the split ", oneLine(std::string(judgedSplit(training))));
 }
 
-/// The loss of the steps before the evaluation after update `step`; empty where that is not known.
-std::string trainingLoss(const TrainingRecord& training, int64_t step) {
+/// The part of the course before the evaluation after update `step`; null where that is not known.
+const EpochRecord* partBefore(const TrainingRecord& training, int64_t step) {
   const auto part = std::ranges::find(training.course, step, &EpochRecord::step);
-  return part == training.course.end() ? "" : fixed(part->loss, 4);
+  return part == training.course.end() ? nullptr : &*part;
+}
+
+/// Whether images of several sizes were trained on.
+bool changesSize(const TrainingRecord& training) {
+  return std::ranges::any_of(training.course, [&](const EpochRecord& part) {
+    return part.imageSize > 0 && part.imageSize != training.course.back().imageSize;
+  });
 }
 
 bool isBest(const TrainingRecord& training, const EvaluationRecord& evaluation) {
@@ -89,6 +96,8 @@ ResultTable evaluationsTable(const TrainingRecord& training) {
   ResultTable table{
       {{"epoch", "", true}, {"update", "", true}, {"split", "", false}, {"training loss", "", true}}, {}, {}};
   table.labels = 3;
+  const bool sized = changesSize(training);
+  if (sized) table.columns.push_back({"image size", "pixels", true});
   const auto metrics = metricsOf(training);
   for (const EvaluationMetric* metric : metrics) table.columns.push_back({std::string(metric->name), "", true});
   table.columns.push_back({"took", "s", true});
@@ -98,8 +107,10 @@ ResultTable evaluationsTable(const TrainingRecord& training) {
     const EvaluationRecord& evaluation = training.evaluations[i];
     if (i < firstShown && !isBest(training, evaluation)) continue;
     TableRow& row = table.rows.emplace_back();
+    const EpochRecord* const part = partBefore(training, evaluation.step);
     row.cells = {fixed(evaluation.epoch, 2), concat(evaluation.step), oneLine(evaluation.split),
-                 trainingLoss(training, evaluation.step)};
+                 part == nullptr ? "" : fixed(part->loss, 4)};
+    if (sized) row.cells.push_back(part == nullptr || part->imageSize == 0 ? "" : concat(part->imageSize));
     for (const EvaluationMetric* metric : metrics) row.cells.push_back(figureText(*metric, evaluation));
     row.cells.push_back(fixed(seconds(evaluation.wall), 1));
     row.cells.emplace_back(isBest(training, evaluation) ? "best" : "");

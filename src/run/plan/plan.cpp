@@ -232,6 +232,12 @@ RunPlan planOfBatches(const Config& resolved, std::vector<int64_t> shares, int64
   return plan;
 }
 
+RunPlan withImageSize(RunPlan plan, int64_t pixels) {
+  plan.config.network.imageSize = pixels;
+  resolveModel(plan);
+  return plan;
+}
+
 int64_t cacheBytesOfRank(const RunPlan& plan) {
   constexpr double gibibyte = 1024.0 * 1024 * 1024;
   return static_cast<int64_t>(plan.config.input.cacheGib * gibibyte) / plan.place.localSize;

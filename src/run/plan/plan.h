@@ -70,6 +70,10 @@ RunPlan resolvePlan(const Config& config, const RankPlace* place = nullptr);
 /// the data set. The process is alone. For one that makes batches of a run.
 RunPlan planOfBatches(const Config& resolved, std::vector<int64_t> shares, int64_t images);
 
+/// The plan for images of another size: configuration, graph and FLOPs. The memory estimate stays, and no rule is
+/// checked. Throws UsageError for a size that the network cannot have.
+RunPlan withImageSize(RunPlan plan, int64_t pixels);
+
 /// Bytes of samples that a rank of the plan may keep in memory: an equal part of --cache.
 int64_t cacheBytesOfRank(const RunPlan& plan);
 

@@ -156,7 +156,8 @@ std::string courseText(const RunPlan& plan) {
                                 ? std::string("no checkpoints")
                                 : concat("checkpoints ", everyText(training.saveEvery), " in ", training.checkpoint);
   return concat(training.epochs, training.epochs == 1 ? " epoch" : " epochs", " of ",
-                plan.data ? concat(plan.data->images) : std::string("synthetic"), " images, evaluated ",
+                plan.data ? concat(plan.data->images) : std::string("synthetic"), " images",
+                training.trainSize.empty() ? "" : concat(" of ", training.trainSize, " pixels"), ", evaluated ",
                 everyText(training.validateEvery), ", ", saved);
 }
 

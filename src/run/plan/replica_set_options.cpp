@@ -221,14 +221,18 @@ ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& ke
   if (!data.images) data = trainingData(plan);
   ReplicaSetOptions options = replicaSetOptions(plan, *plan.graph, kernels);
   options.classWeights = classWeightsOf(plan, *data.images);
+  options.source = batchSources(plan, kernels, data);
+  return options;
+}
+
+BatchSourceMaker batchSources(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data) {
   const int64_t count = plan.setup.lossPlacement->gathered ? plan.config.placement.replicas : 1;
   const auto batches = batchesOf(plan, count, data);
-  options.source = [plan, kernels, batches, devices = options.devices](int replica) {
+  return [plan, kernels, batches, devices = devicesOf(plan)](int replica) {
     SourceOptions source = sourceOptions(plan, replica, devices[static_cast<size_t>(replica)], kernels);
     source.batches = batches(replica);
     return plan.setup.source->make(source);
   };
-  return options;
 }
 
 std::shared_ptr<const BatchMaker> batchMaker(const RunPlan& plan, int64_t replica, int64_t count,

@@ -38,6 +38,9 @@ TrainingData trainingData(const RunPlan& plan);
 /// outlive the result. Without images: of trainingData().
 ReplicaSetOptions trainingOptions(const RunPlan& plan, const KernelSelection& kernels, TrainingData data = {});
 
+/// Makes the batch sources that the plan asks for, of `data`, from batch RunPlan::firstBatch on.
+BatchSourceMaker batchSources(const RunPlan& plan, const KernelSelection& kernels, const TrainingData& data);
+
 /// What makes the batches of replica `replica` of all ranks, each that of `count` replicas.
 std::shared_ptr<const BatchMaker> batchMaker(const RunPlan& plan, int64_t replica, int64_t count,
                                              const TrainingData& data);

@@ -134,7 +134,18 @@ class PreparedTraining {
     options.optimizer.course.stepsPerEpoch = course().stepsPerEpoch();
     options.optimizer.learningRate = scaledRate(plan_);
     options.optimizer.rateFactor = rateFactor_;
+    const int64_t begin = plan_.firstBatch, size = course().trainSizeAt(begin);
+    if (size > 0) options.source = sources(begin, size);
     return options;
+  }
+
+  /// Of images of this size, from update `step` on. Synthetic images are made in it.
+  BatchSourceMaker sources(int64_t step, int64_t pixels) const {
+    RunPlan sized = withImageSize(plan_, pixels);
+    sized.firstBatch = step;
+    TrainingData data = data_;
+    if (!plan_.data) data.images = trainingData(sized).images;
+    return batchSources(sized, kernels_, data);
   }
 
   /// Null where this rank writes no checkpoints. Call it once.
@@ -154,7 +165,8 @@ class PreparedTraining {
             .best = &bestOf(plan_),
             .keeper = keeper,
             .rateFactor = rateFactor_.get(),
-            .from = from_};
+            .from = from_,
+            .sources = [this](int64_t step, int64_t pixels) { return sources(step, pixels); }};
   }
 
   /// What was found while images were read.
@@ -199,6 +211,9 @@ void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecor
   });
   enterStage(Stage::ending);
   run.fill(record);
+  if (const auto& course = record.training->course; !course.empty() && course.back().imageSize > 0) {
+    noteWork(withImageSize(plan, course.back().imageSize), record.placement);
+  }
   record.training->classes = prepared.data().images->info().classNames;
   watch.fill(record);
   prepared.note(record);

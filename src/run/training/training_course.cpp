@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/training_texts.h"
+
 namespace tandem {
 namespace {
 
@@ -16,7 +18,11 @@ TrainingCourse::TrainingCourse(const Config::Training& training, int64_t images,
       epochs_(training.epochs),
       evaluateEvery_(training.validateEvery),
       saveEvery_(training.checkpoint.empty() ? 0 : training.saveEvery),
-      steps_(stepsAt(training.epochs)) {}
+      steps_(stepsAt(training.epochs)) {
+  for (const SizeFrom& size : trainSizesOf(training)) {
+    sizes_.emplace_back(size.epochs == 0 ? 0 : stepsAt(size.epochs), size.pixels);
+  }
+}
 
 int64_t TrainingCourse::stepsAt(double epochs) const {
   const double steps = epochs * stepsPerEpoch();
@@ -39,7 +45,19 @@ int64_t TrainingCourse::nextDue(int64_t step, double every) const {
 }
 
 int64_t TrainingCourse::nextPause(int64_t step) const {
-  return std::min(nextDue(step, evaluateEvery_), nextDue(step, saveEvery_));
+  int64_t next = std::min(nextDue(step, evaluateEvery_), nextDue(step, saveEvery_));
+  for (const auto& [from, pixels] : sizes_) {
+    if (from > step) next = std::min(next, from);
+  }
+  return next;
+}
+
+int64_t TrainingCourse::trainSizeAt(int64_t step) const {
+  int64_t size = 0;
+  for (const auto& [from, pixels] : sizes_) {
+    if (from <= step) size = pixels;
+  }
+  return size;
 }
 
 bool TrainingCourse::isDue(int64_t step, double every) const { return step > 0 && nextDue(step - 1, every) == step; }

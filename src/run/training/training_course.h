@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "config/config.h"
 
@@ -21,10 +23,14 @@ class TrainingCourse {
   int64_t stepsAt(double epochs) const;
   double stepsPerEpoch() const { return static_cast<double>(images_) / static_cast<double>(batch_); }
 
-  /// The least number of updates above `step` after which something is due; at most steps().
+  /// The least number of updates above `step` after which something is due, or images get another size; at most
+  /// steps().
   int64_t nextPause(int64_t step) const;
   bool evaluatesAt(int64_t step) const { return isDue(step, evaluateEvery_); }
   bool savesAt(int64_t step) const { return isDue(step, saveEvery_); }
+
+  /// Pixels of --train-size in the update after so many; 0 without the option.
+  int64_t trainSizeAt(int64_t step) const;
 
  private:
   /// The least number of updates above `step` at which what happens every so many epochs does.
@@ -34,6 +40,7 @@ class TrainingCourse {
   const int64_t images_, batch_;
   const double epochs_, evaluateEvery_, saveEvery_;
   const int64_t steps_;
+  std::vector<std::pair<int64_t, int64_t>> sizes_;  // the updates before, and pixels
 };
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include "config/training_texts.h"
 #include "measure/metrics/evaluation.h"
 #include "run/plan/rule_check.h"
+#include "run/plan/rules.h"
 #include "train/loss/loss.h"
 
 namespace tandem {
@@ -71,9 +72,37 @@ Breach outputsAreEvaluated(const RunPlan& plan) {
                 ": outputs of a detector are not evaluated; use --validate-on=", Config::noSplit);
 }
 
+/// The rest of a refusal of images of this size; empty: they can be trained on.
+std::string faultOfSize(const RunPlan& plan, int64_t pixels) {
+  const Config::Network& network = plan.config.network;
+  if (pixels > network.imageSize) {
+    return concat("it is more than --image-size=", network.imageSize, ", the size in evaluations; raise --image-size");
+  }
+  try {
+    const RunPlan sized = withImageSize(plan, pixels);
+    checkPlan(sized);
+    const std::string node = differenceBesidesShapes(*plan.graph, *sized.graph);
+    if (node.empty()) return {};
+    return concat("--model=", network.model, " is made for one image size: its ", node, " is another one than with ",
+                  network.imageSize, " pixels; leave --train-size away");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+Breach sizesCanBeTrained(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  for (const SizeFrom& size : trainSizesOf(training)) {
+    const std::string fault = faultOfSize(plan, size.pixels);
+    if (!fault.empty()) return concat("--train-size=", training.trainSize, ": at ", size.pixels, " pixels: ", fault);
+  }
+  return std::nullopt;
+}
+
 constexpr Breach (*rulesInOrder[])(const RunPlan&) = {
-    strategyCanPause,   serversAreAmongTheReplicas, serverStateIsHere, averageIsOnTheReplicas,
-    imagesComeFromHere, resumeHasAFolder,           targetIsAMetric,   outputsAreEvaluated};
+    strategyCanPause,       serversAreAmongTheReplicas, serverStateIsHere,
+    averageIsOnTheReplicas, imagesComeFromHere,         resumeHasAFolder,
+    targetIsAMetric,        outputsAreEvaluated,        sizesCanBeTrained};
 
 }  // namespace
 

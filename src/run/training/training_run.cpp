@@ -1,7 +1,6 @@
 #include "run/training/training_run.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/catalog.h"
 #include "base/number.h"
@@ -40,7 +39,8 @@ TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
       state_(*options_.plan->graph, options_.plan->world, options_.team->devices.size()),
       drift_(options_.plan->world, options_.plan->config.placement.replicas, false),
       rate_(*options_.plan),
-      taken_(options_.team->devices.size()) {
+      losses_(options_.plan->world, first_, options_.lossWeights, options_.team->devices.size()),
+      sizes_(options_.team->devices.size(), imageSizeAt(first_)) {
   if (options_.from) record_ = options_.from->facts.record;
   record_.course.clear();
   record_.images = options_.course.images();
@@ -109,20 +109,35 @@ void TrainingRun::start(ReplicaSet::Member& member) {
   options_.watch->windowBegins();
 }
 
+int64_t TrainingRun::imageSizeAt(int64_t step) const {
+  const int64_t size = options_.course.trainSizeAt(step);
+  return size > 0 ? size : options_.plan->config.network.imageSize;
+}
+
+void TrainingRun::resize(ReplicaSet::Member& member, int64_t step) {
+  int64_t& size = sizes_[static_cast<size_t>(member.index())];
+  const int64_t wanted = imageSizeAt(step);
+  if (size == wanted) return;
+  member.readFrom(options_.sources(step, wanted));
+  size = wanted;
+}
+
 int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   const int64_t begin = step, end = options_.course.nextPause(step);
   Evaluator* const next = options_.course.evaluatesAt(end) ? options_.during : nullptr;
   std::vector<StepSample> samples;
   member.synchronize();
   member.barrier();
+  resize(member, begin);
+  member.barrier();
   if (member.index() == 0) {
     agreement_.begin(step + 1);
     options_.watch->enter(trainingPhase);
-    part_ = {.begin = begin, .end = end, .began = now(), .ended = {}, .samples = {}};
+    part_ = {.begin = begin, .end = end, .began = now(), .ended = {}, .samples = {}, .imageSize = imageSizeAt(begin)};
   }
   member.barrier();
   for (; step < end; ++step) {
-    if (agreement_.isDue(step)) agreement_.talk(member, step, takeLosses(member));
+    if (agreement_.isDue(step)) agreement_.talk(member, step, losses_.take(member));
     if (stops()) break;
     if (next != nullptr && step == std::max(begin, end - prefetchSteps)) next->prefetch(member);
     samples.push_back(member.step());
@@ -131,7 +146,7 @@ int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   member.synchronize();
   member.barrier();
   if (member.index() == 0) part_.ended = now();
-  if (!stops()) agreement_.talk(member, step, takeLosses(member));
+  if (!stops()) agreement_.talk(member, step, losses_.take(member));
   addSamples(std::move(samples));
   member.barrier();
   if (agreement_.reason() == StopReason::notFinite) goBack(member, step);
@@ -140,59 +155,28 @@ int64_t TrainingRun::trainPart(ReplicaSet::Member& member, int64_t step) {
   return step;
 }
 
-bool TrainingRun::takeLosses(ReplicaSet::Member& member) {
-  const std::vector<double> losses = member.losses();
-  const auto index = static_cast<size_t>(member.index());
-  const double weight = options_.lossWeights.empty() ? 1 : options_.lossWeights[index];
-  bool finite = true;
-  const MutexLock lock(mutex_);
-  for (const double loss : losses) {
-    const auto at = static_cast<size_t>(taken_[index]++);
-    if (losses_.size() <= at) losses_.resize(at + 1);
-    losses_[at] += weight * loss / static_cast<double>(taken_.size());
-    if (std::isfinite(loss)) continue;
-    if (finite && (badStep_ < 0 || first_ + static_cast<int64_t>(at) < badStep_)) {
-      badStep_ = first_ + static_cast<int64_t>(at);
-    }
-    finite = false;
-  }
-  return finite;
-}
-
 void TrainingRun::addSamples(std::vector<StepSample> samples) {
   const MutexLock lock(mutex_);
   part_.samples.insert(part_.samples.end(), samples.begin(), samples.end());
 }
 
-// Each rank says the sum of its losses.
-double TrainingRun::lossOf(const Part& part) const {
-  double sum = 0;
-  {
-    const MutexLock lock(mutex_);
-    for (int64_t i = part.begin; i < part.end; ++i) sum += losses_[static_cast<size_t>(i - first_)];
-  }
-  const double steps = static_cast<double>(std::max<int64_t>(1, part.end - part.begin));
-  if (options_.plan->world == nullptr) return sum / steps;
-  const auto sums = options_.plan->world->exchange(shortest(sum));
-  double all = 0;
-  for (const std::string& text : sums) all += numberIn<double>(text).value();
-  return all / (steps * static_cast<double>(sums.size()));
-}
-
-// The last parts are kept for the measured window: as many as have enough steps.
+// The last parts are kept for the measured window: as many as have enough steps, all with images of one size.
 void TrainingRun::closePart(int64_t step) {
   part_.end = step;
   record_.course.push_back({.epoch = options_.course.epochsAt(step),
                             .step = step,
-                            .loss = lossOf(part_),
+                            .loss = losses_.mean(part_.begin, step),
                             .rate = options_.team->optimizer.rateAt(std::max(part_.begin, step - 1)),
-                            .training = part_.ended - part_.began});
+                            .training = part_.ended - part_.began,
+                            .imageSize = part_.imageSize});
   record_.steps = step;
   record_.epochs = options_.course.epochsAt(step);
   kept_.push_back(part_);
   int64_t steps = 0;
   size_t from = kept_.size();
-  while (from > 0 && steps < fewestKept) --from, steps += kept_[from].end - kept_[from].begin;
+  while (from > 0 && steps < fewestKept && kept_[from - 1].imageSize == part_.imageSize) {
+    --from, steps += kept_[from].end - kept_[from].begin;
+  }
   kept_.erase(kept_.begin(), kept_.begin() + static_cast<int64_t>(from));
 }
 
@@ -202,8 +186,7 @@ EpochRecord& TrainingRun::lastEpoch(int64_t step) {
 }
 
 void TrainingRun::failForLoss(int64_t step) const {
-  const MutexLock lock(mutex_);
-  throw NumericError(concat("the loss of update ", badStep_, " is not finite, noticed before update ", step,
+  throw NumericError(concat("the loss of update ", losses_.bad(), " is not finite, noticed before update ", step,
                             "; it must stay finite: lower --lr, or use --precision=fp32",
                             saves() ? "; --resume=auto goes on from the last checkpoint" : ""));
 }
@@ -226,8 +209,7 @@ void TrainingRun::goBack(ReplicaSet::Member& member, int64_t step) {
     say(concat("update ", step, ": a loss was not finite; went back to the weights of update ", back_->facts.step,
                ", with ", rate_.factor(), " times the learning rate"));
     agreement_.goOn();
-    const MutexLock lock(mutex_);
-    badStep_ = -1;
+    losses_.forgetBad();
   }
   member.barrier();
   state_.give(member, back_->state);
@@ -324,8 +306,10 @@ void TrainingRun::judge(Evaluator& evaluator, int64_t step, Nanos began) {
     const double rate = static_cast<double>((part_.end - part_.begin) * options_.plan->globalBatch) /
                         std::max(1e-9, seconds(epoch.training));
     say(concat("epoch ", fixed(epoch.epoch, 2), ", update ", step, ": training loss ", fixed(epoch.loss, 4), ", ",
-               fixed(rate, 1), " images/s; ", evaluation.split, " ", figuresText(evaluation), isBest ? " (best)" : "",
-               ", ", secondsText(seconds(evaluation.wall))));
+               fixed(rate, 1), " images/s",
+               options_.plan->config.training.trainSize.empty() ? "" : concat(" of ", part_.imageSize, " pixels"), "; ",
+               evaluation.split, " ", figuresText(evaluation), isBest ? " (best)" : "", ", ",
+               secondsText(seconds(evaluation.wall))));
     record_.evaluations.push_back(std::move(evaluation));
   }
   if (world != nullptr) decided = world->fromFirst(decided);
@@ -379,7 +363,7 @@ void TrainingRun::fill(RunRecord& record) const {
     record.steps.insert(record.steps.end(), part.samples.begin(), part.samples.end());
   }
   sortByReplica(record.steps);
-  record.losses = losses_;
+  record.losses = losses_.all();
   if (std::ssize(record.losses) > TrainingRecord::mostLosses) record.losses.resize(TrainingRecord::mostLosses);
   fillOrigin(origin_.get(), record.placement);
   if (lossScale_) record.skippedSteps = lossScale_->skipped, record.lossScale = lossScale_->scale;

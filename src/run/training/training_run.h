@@ -17,6 +17,7 @@
 #include "run/training/rate_control.h"
 #include "run/training/stop_agreement.h"
 #include "run/training/training_course.h"
+#include "run/training/training_losses.h"
 #include "train/replica_set.h"
 
 namespace tandem {
@@ -33,6 +34,8 @@ struct TrainingRunOptions {
   CheckpointKeeper* keeper = nullptr;      ///< writes checkpoints, on rank 0; null elsewhere, and without --checkpoint
   RateFactor* rateFactor = nullptr;        ///< of the replicas' optimizers
   std::optional<Checkpoint> from = {};     ///< what the training goes on from
+  /// The sources of batches from update `step` on, with images of this size. Thread-safe.
+  std::function<BatchSourceMaker(int64_t step, int64_t pixels)> sources;
 };
 
 /// The course of one training: parts of steps, and pauses between them, in which replicas evaluate and save. All
@@ -53,6 +56,7 @@ class TrainingRun {
     int64_t begin = 0, end = 0;  ///< updates before and after
     Nanos began{}, ended{};
     std::vector<StepSample> samples;
+    int64_t imageSize = 0;
   };
 
   void start(ReplicaSet::Member& member);
@@ -60,8 +64,9 @@ class TrainingRun {
   bool owesEvaluation() const;
   /// Trains from update `step` to the next pause, or to where all agree to end. Returns the number of updates then.
   int64_t trainPart(ReplicaSet::Member& member, int64_t step);
-  /// Adds this member's losses since the last call. False if one is not finite.
-  bool takeLosses(ReplicaSet::Member& member);
+  /// Gives the member images of the size that the update after `step` has, where this is another one than before.
+  void resize(ReplicaSet::Member& member, int64_t step);
+  int64_t imageSizeAt(int64_t step) const;
   /// What is due after so many updates. True if the training is over.
   bool pause(ReplicaSet::Member& member, int64_t step);
   void evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step);
@@ -75,8 +80,6 @@ class TrainingRun {
   void saveBest(ReplicaSet::Member& member, int64_t step);
   void save(ReplicaSet::Member& member, int64_t step, bool isLast);
   void addSamples(std::vector<StepSample> samples);
-  /// The mean loss of a part over all ranks. Called by member 0 of each.
-  double lossOf(const Part& part) const;
   /// Notes the part that has ended after so many updates. Called by member 0.
   void closePart(int64_t step);
   /// The last part of the course; where the training has just been resumed, an empty one.
@@ -107,11 +110,10 @@ class TrainingRun {
   TrainingRecord record_;
   std::vector<Part> kept_;  // the last parts, whose steps are the measured window
   mutable Mutex mutex_;
-  std::vector<double> losses_ TANDEM_GUARDED_BY(mutex_);  // by step, summed over members
-  std::vector<int64_t> taken_;                            // by member: losses that were added
-  Nanos evaluating_{};                                    // of the last evaluation
-  int64_t badStep_ TANDEM_GUARDED_BY(mutex_) = -1;        // of a loss that is not finite
-  std::shared_ptr<const BatchOrigin> origin_;             // of the images trained on
+  TrainingLosses losses_;
+  std::vector<int64_t> sizes_;                 // by member: pixels of its images
+  Nanos evaluating_{};                         // of the last evaluation
+  std::shared_ptr<const BatchOrigin> origin_;  // of the images trained on
   std::optional<LossScaleState> lossScale_ TANDEM_GUARDED_BY(mutex_);
 };
 

@@ -28,6 +28,12 @@ TEST(TrainingJson, OnlyATrainingHasItsCourse) {
   EXPECT_FALSE(recordFromJson(stored).training);
 }
 
+TEST(TrainingJson, OlderRecordsDoNotSayTheSizeOfImages) {
+  json stored = toJson(fullRecord());
+  for (json& part : stored.at("training").at("course")) part.erase("image_size");
+  EXPECT_EQ(recordFromJson(stored).training->course.at(1).imageSize, 0);
+}
+
 TEST(TrainingJson, RoundTripKeepsEveryBit) {
   for (const RunRecord& record : {exampleTraining(), exampleFlagsTraining(), fullRecord()}) {
     const std::string text = toJson(record).dump();

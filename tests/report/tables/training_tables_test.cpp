@@ -75,6 +75,19 @@ TEST(TrainingTables, WhyItEndedAndWhetherItCanGoOnIsSaid) {
   EXPECT_TRUE(table.notes[1].starts_with("2: head=3xsigmoid replicas=1 epochs=20: best by auc ")) << table.notes[1];
 }
 
+TEST(TrainingTables, SizesOfImagesAreShownWhereThereAreSeveral) {
+  std::vector<RunRecord> records{exampleTraining()};
+  auto& course = records[0].training->course;
+  for (EpochRecord& part : course) part.imageSize = 32;
+  EXPECT_EQ(headings(evaluationTables(ReportRuns(records)).at(0)).at(4), "accuracy");
+  course.front().imageSize = 24;
+  const auto shown = evaluationTables(ReportRuns(records)).at(0);
+  EXPECT_EQ(headings(shown).at(4), "image size (pixels)");
+  EXPECT_EQ(shown.rows[0].cells.at(4), "") << "epoch 4 was in the record of the training that was interrupted";
+  EXPECT_EQ(shown.rows[1].cells.at(4), "24");
+  EXPECT_EQ(shown.rows[2].cells.at(4), "32");
+}
+
 TEST(TrainingTables, TheLastTenEvaluationsAndTheBestAreShown) {
   std::vector<RunRecord> records{exampleTraining()};
   const auto shown = evaluationTables(ReportRuns(records)).at(0);

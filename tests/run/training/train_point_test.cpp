@@ -230,6 +230,11 @@ INSTANTIATE_TEST_SUITE_P(
                     }},
         ResumedCase{"plateau", [](Config& config) { config.step.schedule = "plateau", config.training.patience = 0; },
                     2 /* an end is evaluated, and counts */},
+        ResumedCase{"growing",
+                    [](Config& config) {
+                      config.network.model = "resnet20", config.placement.replicas = 2;
+                      config.input.augment = "random_resized_crop+flip", config.training.trainSize = "16+24@1+32@2";
+                    }},
         ResumedCase{"accumulated", [](Config& config) { config.step.accumulate = 2; }}),
     [](const auto& tested) { return tested.param.name; });
 

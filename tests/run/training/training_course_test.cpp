@@ -28,6 +28,21 @@ TEST(TrainingCourse, AnEpochEndsWithTheUpdateThatHoldsItsLastImage) {
   EXPECT_DOUBLE_EQ(course.epochsAt(8), 3.0) << "the last batch goes beyond the end, the training does not";
 }
 
+TEST(TrainingCourse, ImagesHaveTheirSizeFromAnEpochOn) {
+  Config::Training sized = training(3, 0, 0);
+  sized.trainSize = "16+24@1.5+32@2";
+  const TrainingCourse course(sized, /*images=*/10, /*batch=*/4);
+  std::vector<int64_t> sizes;
+  for (int64_t step = 0; step < course.steps(); ++step) sizes.push_back(course.trainSizeAt(step));
+  EXPECT_EQ(sizes, (std::vector<int64_t>{16, 16, 16, 16, 24, 32, 32, 32})) << "15 images in 4 updates, 20 in 5";
+  EXPECT_EQ(pausesOf(course), (std::vector<int64_t>{4, 5, 8}));
+  EXPECT_FALSE(course.evaluatesAt(4)) << "another size alone evaluates and saves nothing";
+  EXPECT_FALSE(course.savesAt(5));
+  sized.trainSize = "16+24@5";
+  EXPECT_EQ(pausesOf(TrainingCourse(sized, 10, 4)), std::vector<int64_t>{8}) << "beyond the end";
+  EXPECT_EQ(TrainingCourse(training(3, 0, 0), 10, 4).trainSizeAt(0), 0);
+}
+
 TEST(TrainingCourse, PartsOfAnEpochAddUp) {
   const TrainingCourse course(training(1, 0.1, 0), /*images=*/60'000, /*batch=*/100);
   EXPECT_EQ(course.steps(), 600);

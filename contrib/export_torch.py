@@ -105,9 +105,7 @@ def maximum(kernel, stride, padding, dilation, ceil_mode):
     return "max_pool", {**window(kernel, stride, padding, dilation), "ceil_mode": ceil_mode}
 
 
-def plain_gelu(m):
-    require(m.approximate == "none", f"gelu approximated by {m.approximate}")
-    return "gelu", {}
+GELU = {"none": "gelu", "tanh": "gelu_tanh"}
 
 
 def stochastic_depth(p, mode):
@@ -124,7 +122,7 @@ MODULES = {
     nn.ReLU6: lambda m, s: ("relu6", {}),
     nn.SiLU: lambda m, s: ("silu", {}),
     nn.Sigmoid: lambda m, s: ("sigmoid", {}),
-    nn.GELU: lambda m, s: plain_gelu(m),
+    nn.GELU: lambda m, s: (GELU[m.approximate], {}),
     nn.MaxPool2d: lambda m, s: maximum(m.kernel_size, m.stride, m.padding, m.dilation, m.ceil_mode),
     nn.AvgPool2d: lambda m, s: average(m.kernel_size, m.stride, m.padding, m.ceil_mode, m.count_include_pad,
                                        m.divisor_override),

@@ -116,6 +116,7 @@ at::Tensor hardSigmoid(OperationArguments& a) { return at::hardsigmoid(a.inputs[
 at::Tensor hardSwish(OperationArguments& a) { return at::hardswish(a.inputs[0]); }
 at::Tensor silu(OperationArguments& a) { return at::silu(a.inputs[0]); }
 at::Tensor gelu(OperationArguments& a) { return at::gelu(a.inputs[0]); }
+at::Tensor geluTanh(OperationArguments& a) { return at::gelu(a.inputs[0], "tanh"); }
 at::Tensor tanh(OperationArguments& a) { return at::tanh(a.inputs[0]); }
 at::Tensor rescale(OperationArguments& a) { return a.inputs[0] * a.attributes.alpha; }
 
@@ -203,7 +204,7 @@ struct CallRow {
   bool draws = false;  // numbers from the generator
 };
 
-constexpr std::array<CallRow, 40> calls{{
+constexpr std::array<CallRow, 41> calls{{
     {"input", nullptr, false},
     {"conv", convolution, true},
     {"dilated_conv", convolution, true},
@@ -218,6 +219,7 @@ constexpr std::array<CallRow, 40> calls{{
     {"hard_swish", hardSwish, false},
     {"silu", silu, false},
     {"gelu", gelu, false},
+    {"gelu_tanh", geluTanh, false},
     {"tanh", tanh, false},
     {"rescale", rescale, true},
     {"add", add, true},

@@ -163,6 +163,7 @@ at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return a
 at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::tanh_backward(dy, y); }
 at::Tensor siluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::silu_backward(dy, x); }
 at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
+at::Tensor geluTanhGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x, "tanh"); }
 
 /// An element-wise function whose derivative follows from one tensor: its output or its input.
 template <auto gradientOf, bool readsOutput>
@@ -338,6 +339,7 @@ constexpr std::array rows{
     Row{"tanh", make<Activation<tanhGradient, true>>, {.output = true}},
     Row{"silu", make<Activation<siluGradient, false>>, {.input = true}},
     Row{"gelu", make<Activation<geluGradient, false>>, {.input = true}},
+    Row{"gelu_tanh", make<Activation<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},
     Row{.operation = "max_pool",

@@ -103,6 +103,7 @@ constexpr std::array catalog{
     Operation{"hard_swish", "x * hard_sigmoid(x)", 1, shape_rules::same, nullptr, nullptr, "", channelwise},
     Operation{"gelu", "x times the normal distribution function", 1, shape_rules::same, nullptr, nullptr, "",
               channelwise},
+    Operation{"gelu_tanh", "the same, approximated by tanh", 1, shape_rules::same, nullptr, nullptr, "", channelwise},
     Operation{"tanh", "hyperbolic tangent", 1, shape_rules::same, nullptr, nullptr, "", channelwise},
     Operation{"rescale", "product with a fixed number", 1, shape_rules::same, nullptr, nullptr, "alpha", channelwise},
     Operation{"add", "element-wise sum", -1, shape_rules::add, nullptr, nullptr, "", channelwise},

@@ -55,7 +55,8 @@ struct Operation {
 /// - local_response_norm(radius, alpha, beta): x / (1 + alpha * s)^beta, where s sums the squares of the pixel's
 ///   channels at most `radius` away.
 /// - relu(): max(x, 0). relu6(): min(max(x, 0), 6). sigmoid(): 1 / (1 + exp(-x)). silu(): x * sigmoid(x). gelu(): x
-///   times the normal distribution function of x. tanh(). rescale(alpha): alpha * x.
+///   times the normal distribution function of x. gelu_tanh(): x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2.
+///   tanh(). rescale(alpha): alpha * x.
 /// - hard_sigmoid(): min(max(x + 3, 0), 6) / 6. hard_swish(): x times that (Howard et al. 2019, arXiv:1905.02244).
 /// - add(): sum of two or more inputs of one shape.
 /// - concat(): concatenates inputs of one height and width along the channels.

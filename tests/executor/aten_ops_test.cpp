@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "base/text.h"
 #include "support/relative_error.h"
 
@@ -103,6 +106,13 @@ TEST(HardActivations, AreThoseOfTheirFormula) {
   const at::Tensor gate = at::tensor({0.F, 0.F, 2 / 6.F, 0.5F, 0.75F, 1.F, 1.F});
   EXPECT_LE(relativeError(madeBy("hard_sigmoid", x, {}), gate), 1e-6);
   EXPECT_LE(relativeError(madeBy("hard_swish", x, {}), x * gate), 1e-6);
+}
+
+TEST(Gelu, IsThatOfItsFormula) {
+  const at::Tensor x = at::linspace(-6, 6, 49, at::kDouble);
+  EXPECT_LE(relativeError(madeBy("gelu", x, {}), x * (1 + at::erf(x / std::sqrt(2.0))) / 2), 1e-14);
+  const at::Tensor argument = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x.pow(3));
+  EXPECT_LE(relativeError(madeBy("gelu_tanh", x, {}), x * (1 + at::tanh(argument)) / 2), 1e-14);
 }
 
 TEST(DilatedConvolution, ReadsPixelsApart) {

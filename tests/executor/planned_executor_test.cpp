@@ -133,6 +133,21 @@ TEST(PlannedExecutor, EqualsTheAutogradOne) {
   }
 }
 
+TEST(PlannedExecutor, ActivationsEqualTheAutogradOnes) {
+  for (const char* activation :
+       {"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "gelu_tanh", "hard_sigmoid", "hard_swish"}) {
+    SCOPED_TRACE(activation);
+    Graph net({3, 15, 15});
+    const NodeId x = net.add("conv", "conv", {net.input()}, conv(8, 3, 1, Padding::all(1), true));
+    net.add("linear", "fc", {net.add("flatten", "flatten", {net.add(activation, "act", {x})})}, {.outputs = 3});
+    for (const at::Device device : testDevices()) {
+      for (const Precision& precision : precisionsOn(device)) {
+        expectEqualsAutograd(net, precision, {.compute = precision.compute, .device = device}, /*training=*/true);
+      }
+    }
+  }
+}
+
 // Other masks would change the output by about its size.
 TEST(PlannedExecutor, DropsWhatTheAutogradOneDrops) {
   const Graph graph = oddNet(1);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/onnx/onnx_tensor.h"
+#include "models/onnx/gelu.h"
 #include "models/onnx/layer_norm.h"
 
 /// Operators that are computed of constants alone: sizes, places and numbers of exporters.
@@ -74,10 +75,11 @@ void power(Call& call) {
   foldPairs(call, [](double a, double b) { return std::pow(a, b); });
 }
 /// A power of a view.
-void square(Call& call) {
-  if (!call.isView(0) || numberOf(call.constant(1)) != 2)
-    throw UsageError("a power of a tensor with an exponent but 2");
-  squared(call);
+void powerOfTensor(Call& call) {
+  const double exponent = call.isView(0) ? numberOf(call.constant(1)) : 0;
+  if (exponent == 2) return squared(call);
+  if (exponent != 3) throw UsageError("a power of a tensor with an exponent but 2 and 3");
+  cubed(call);
 }
 void minimum(Call& call) {
   foldPairs(call, [](double a, double b) { return std::min(a, b); });
@@ -181,7 +183,7 @@ constexpr std::array rows{
     Operator{"Floor", nullptr, floor, ""},
     Operator{"Ceil", nullptr, ceil, ""},
     Operator{"Mod", nullptr, modulo, "fmod"},
-    Operator{"Pow", square, power, ""},
+    Operator{"Pow", powerOfTensor, power, ""},
     Operator{"Min", nullptr, minimum, ""},
     Operator{"Max", nullptr, maximum, ""},
     Operator{"Equal", nullptr, equal, ""},
@@ -209,6 +211,11 @@ void foldPairs(Call& call, const std::function<double(double, double)>& f) {
 double quotient(double a, double b) {
   if (b == 0) throw UsageError("a division by 0");
   return a / b;
+}
+
+bool near(double a, double b) {
+  constexpr double tolerance = 1e-5;
+  return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
 }
 
 std::span<const Operator> arithmeticOperators() { return rows; }

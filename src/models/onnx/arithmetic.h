@@ -13,4 +13,7 @@ void foldPairs(Call& call, const std::function<double(double, double)>& f);
 /// a / b, without its fraction if both are whole numbers of whole-number types. Throws UsageError for b = 0.
 double quotient(double a, double b);
 
+/// Whether two numbers, of which exporters store one as fp32, are the same.
+bool near(double a, double b);
+
 }  // namespace tandem::onnx

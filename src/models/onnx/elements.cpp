@@ -8,16 +8,13 @@
 #include "base/text.h"
 #include "graph/operation.h"
 #include "models/onnx/arithmetic.h"
+#include "models/onnx/gelu.h"
 #include "models/onnx/importer.h"
 #include "models/onnx/layer_norm.h"
 
 /// Operators on each element: activations, sums and products.
 namespace tandem::onnx {
 namespace {
-
-constexpr double tolerance = 1e-5;  // of numbers that exporters store as fp32
-
-bool near(double a, double b) { return std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b)); }
 
 void activate(Call& call, std::string_view operation) {
   View made = call.in.whole(call.view(0));
@@ -27,7 +24,10 @@ void activate(Call& call, std::string_view operation) {
 
 void relu(Call& call) { activate(call, "relu"); }
 void sigmoid(Call& call) { activate(call, "sigmoid"); }
-void tanh(Call& call) { activate(call, "tanh"); }
+void tanh(Call& call) {
+  if (auto made = tanhOf(call, call.view(0))) return call.give(std::move(*made));
+  activate(call, "tanh");
+}
 void hardSwish(Call& call) { activate(call, "hard_swish"); }
 
 void hardSigmoid(Call& call) {
@@ -35,11 +35,6 @@ void hardSigmoid(Call& call) {
     throw UsageError("alpha must be 1/6, beta 0.5, as in PyTorch");
   }
   activate(call, "hard_sigmoid");
-}
-
-void gelu(Call& call) {
-  if (call.text("approximate", "none") != "none") throw UsageError("gelu approximated by tanh");
-  activate(call, "gelu");
 }
 
 /// A limit of Clip; empty where it is left away or infinite.
@@ -71,16 +66,6 @@ void part(Call& call) {
   call.give(std::move(made));
 }
 
-/// erf(x / sqrt(2)), of which GELU is made.
-void erf(Call& call) {
-  View view = call.view(0);
-  if (!near(view.factor, std::sqrt(0.5)) || view.offset != 0) throw UsageError("it is read in GELU alone");
-  view.factor = 1;
-  view = call.in.whole(view);
-  view.node = call.in.graph.addPart("Erf", view.node);
-  call.give(std::move(view));
-}
-
 void softmax(Call& call) {
   if (const auto* const scores = std::get_if<Scores>(&call.item(0))) {
     const auto rank = static_cast<int64_t>(scores->query.dims.size());
@@ -99,7 +84,7 @@ bool isMadeOf(const Importer& in, const View& other, std::string_view operation,
          other.dims == x.dims && other.firstChannel == 0;
 }
 
-/// x * sigmoid(x), x * hard_sigmoid(x) or x * (1 + erf(x / sqrt 2)), with factors; empty for another product.
+/// x * sigmoid(x), x * hard_sigmoid(x) or x * (1 + what GELU adds), with factors; empty for another product.
 std::optional<View> gatedByItself(Call& call, const View& x, const View& gate) {
   struct Row {
     std::string_view gate, product;
@@ -107,7 +92,7 @@ std::optional<View> gatedByItself(Call& call, const View& x, const View& gate) {
     bool plusOne;
   };
   constexpr std::array rows{Row{"sigmoid", "silu", 1, false}, Row{"hard_sigmoid", "hard_swish", 1, false},
-                            Row{"Erf", "gelu", 2, true}};
+                            Row{erfOfGelu, "gelu", 2, true}, Row{tanhOfGelu, "gelu_tanh", 2, true}};
   if (x.offset != 0) return std::nullopt;
   View plain = x;
   plain.factor = 1;
@@ -135,9 +120,10 @@ bool isGate(const Dims& dims, const ImageShape& shape, const Dims& all) {
 }
 
 void product(Call& call, const View& a, const View& b) {
-  if (a.node == b.node && isCentred(call.in, a)) return squared(call);
+  if (a == b) return squared(call);
   for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
     if (auto made = gatedByItself(call, x, gate)) return call.give(std::move(*made));
+    if (auto made = cubeOf(call, x, gate)) return call.give(std::move(*made));
   }
   for (const auto& [x, gate] : {std::pair(a, b), std::pair(b, a)}) {
     const View wholeX = call.in.whole(x), wholeGate = call.in.whole(gate);
@@ -240,6 +226,9 @@ void addPositions(Call& call, const View& given, const Constant& constant) {
 }
 
 void sum(Call& call, const View& first, const View& second) {
+  for (const auto& [x, cube] : {std::pair(first, second), std::pair(second, first)}) {
+    if (auto made = cubicOf(call, x, cube)) return call.give(std::move(*made));
+  }
   const View a = call.in.whole(first), b = call.in.whole(second);
   if (a.dims != b.dims) throw UsageError("a sum of two tensors of different shapes or layouts");
   View made = a;

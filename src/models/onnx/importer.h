@@ -21,6 +21,8 @@ struct View {
   Dims dims;
   int64_t firstChannel = 0;
   double factor = 1, offset = 0;
+
+  bool operator==(const View&) const = default;
 };
 
 /// The product of queries and keys of attention, [..., L, L].

@@ -7,7 +7,7 @@ namespace tandem::onnx {
 namespace {
 
 constexpr std::string_view meanPart = "a mean over channels", centredPart = "a difference from the mean over channels",
-                           squarePart = "a square", deviationPart = "a square root";
+                           deviationPart = "a square root";
 
 [[noreturn]] void refuse(std::string_view operation) {
   throw UsageError(concat(operation, " is read in layer norm alone"));
@@ -44,7 +44,7 @@ void centred(Call& call) {
 
 void squared(Call& call) {
   View made = call.view(0);
-  if (!isCentred(call.in, made) || !isPlain(made)) refuse("a square");
+  if (!isPlain(made)) throw UsageError("a square of a tensor with a factor");
   made.node = call.in.graph.addPart(squarePart, made.node);
   call.give(std::move(made));
 }

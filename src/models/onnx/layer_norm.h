@@ -15,8 +15,9 @@ void centred(Call& call);
 
 bool isCentred(const Importer& in, const View& view);
 
-/// (x - mean(x))^2, as a power or as a product of x - mean(x) with itself.
+/// The square of a tensor, as a power or as a product with itself. Layer norm reads that of x - mean(x).
 void squared(Call& call);
+inline constexpr std::string_view squarePart = "a square";  ///< what it makes
 
 /// The square root of the variance and epsilon.
 void deviation(Call& call);

@@ -102,7 +102,36 @@ TEST(OnnxNetwork, ReadsActivationsAndWhatTheyAreMadeOf) {
   EXPECT_NE(whyNot({node("Clip", {"c", "zero", "three"}, "r")}, numbers).find("its limits"), std::string::npos);
   EXPECT_NE(whyNot({node("Add", {"c", "three"}, "a"), node("Relu", {"a"}, "r")}, numbers).find("a number, 3, is added"),
             std::string::npos);
-  EXPECT_NE(whyNot({node("Mul", {"c", "c"}, "r")}).find("a product of two tensors"), std::string::npos);
+  EXPECT_NE(whyNot({node("Mul", {"c", "c"}, "r")}).find("no operation for a square alone"), std::string::npos);
+}
+
+TEST(OnnxNetwork, ReadsGeluByTanhHoweverItIsWritten) {
+  EXPECT_EQ(middleOf({node("Gelu", {"c"}, "r", attribute("approximate", "tanh"))}), (Strings{"r: gelu_tanh(conv)"}));
+  EXPECT_EQ(middleOf({node("Gelu", {"c"}, "r")}), (Strings{"r: gelu(conv)"}));
+  EXPECT_NE(whyNot({node("Gelu", {"c"}, "r", attribute("approximate", "erf"))}).find("must be none or tanh"),
+            std::string::npos);
+  const Strings numbers{real("three", 3),        real("kappa", 0.044715F), real("root", 0.7978845608F),
+                        real("other", 0.045F), real("one", 1),           real("half", 0.5F)};
+  const Strings power{node("Pow", {"c", "three"}, "cube")};
+  const Strings product{node("Mul", {"c", "c"}, "square"), node("Mul", {"c", "square"}, "cube")};
+  const Strings swapped{node("Mul", {"c", "c"}, "square"), node("Mul", {"square", "c"}, "cube")};
+  const auto rest = [](Strings nodes, const std::string& kappa, const std::string& root, const std::string& gated) {
+    for (const std::string& next :
+         {node("Mul", {kappa, "cube"}, "k"), node("Add", {"k", "c"}, "i"), node("Mul", {root, "i"}, "s"),
+          node("Tanh", {"s"}, "t"), node("Add", {"t", "one"}, "a"), node("Mul", {gated, "a"}, "m"),
+          node("Mul", {"m", "half"}, "r")}) {
+      nodes.push_back(next);
+    }
+    return nodes;
+  };
+  for (const Strings& cube : {power, product, swapped}) {
+    EXPECT_EQ(middleOf(rest(cube, "kappa", "root", "c"), numbers), (Strings{"m: gelu_tanh(conv)"}));
+    EXPECT_NE(whyNot(rest(cube, "other", "root", "c"), numbers), "") << "another factor of the cube";
+    EXPECT_NE(whyNot(rest(cube, "kappa", "other", "c"), numbers), "") << "another factor of the sum";
+  }
+  Strings relu{node("Relu", {"c"}, "q")};
+  relu.push_back(power.front());
+  EXPECT_NE(whyNot(rest(relu, "kappa", "root", "q"), numbers), "") << "the gate of another tensor";
 }
 
 TEST(OnnxNetwork, ReadsGatesAndFactors) {

@@ -41,6 +41,19 @@ LossAndGradient binaryCrossEntropy(const at::Tensor& logits, const at::Tensor& l
 LossAndGradient binaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
                                             double divisor, const at::Tensor& classWeights = {});
 
+/// Binary cross-entropy of labels that are one class per image, as timm's BinaryCrossEntropy, computed in fp32: each
+/// output is judged by itself, though an image has one class. Targets are (1 - s) one-hot + s / K. With a `threshold`
+/// below 1 those above it become 1, and all others 0. logits and labels are those of softmaxCrossEntropy(): shares of
+/// classes take the place of one-hot. Loss, gradient, `divisor` and `classWeights` are those of binaryCrossEntropy():
+/// means over rows and classes. Throws DataError for a label out of range; on a GPU such a label makes the loss NaN.
+LossAndGradient oneHotBinaryCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                         double divisor, double threshold, const at::Tensor& classWeights = {});
+
+/// The same in fp64 with libtorch's loss and autograd: the oracle.
+LossAndGradient oneHotBinaryCrossEntropyReference(const at::Tensor& logits, const at::Tensor& labels, double smoothing,
+                                                  double divisor, double threshold,
+                                                  const at::Tensor& classWeights = {});
+
 /// A label of multiboxLoss() has 8 boxes of 5 numbers each: class (0: no further box), then left, top, right and bottom
 /// as fractions of the image's size.
 inline constexpr int64_t multiboxObjects = 8, multiboxNumbers = 5;

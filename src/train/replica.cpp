@@ -14,6 +14,7 @@
 #include "train/deferred_gradients.h"
 #include "train/gradient_accumulator.h"
 #include "train/in_flight_limiter.h"
+#include "train/statistics_average.h"
 #include "train/weight_init.h"
 
 namespace tandem {
@@ -52,6 +53,19 @@ std::optional<DeferredGradients> deferredIn(const ReplicaSetOptions& options, co
 
 constexpr const char* generatorState = "generator";
 
+/// Adds the tensors as "GROUP.NAME".
+void addGroup(std::string_view group, const StateTensors& tensors, StateTensors& state) {
+  for (const auto& [name, tensor] : tensors) state.emplace_back(concat(group, '.', name), tensor);
+}
+
+/// The tensor called so, in shape and type of `like`. Throws CheckpointError.
+const at::Tensor& keptOf(const StateTensors& state, const std::string& name, const at::Tensor& like) {
+  const auto found = std::ranges::find(state, name, &StateTensors::value_type::first);
+  if (found == state.end()) throw CheckpointError(concat("tensor '", name, "' is missing"));
+  if (found->second.sizes() == like.sizes() && found->second.scalar_type() == like.scalar_type()) return found->second;
+  throw CheckpointError(concat("tensor '", name, "' has another shape or type than here"));
+}
+
 /// As a fault of memory would, in the weights alone.
 void flipBit(FlatBuffers& buffers) {
   at::Tensor weights = buffers.weights(buffers.slice(0));
@@ -78,7 +92,9 @@ class TrainingReplica final : public ReplicaBase {
     if (pretrained != nullptr) setParameters(*pretrained, buffers_);
     shared_.strategy.attach(replica_);  // it may replace the buffers' memory, so nothing may view the weights before
     executor_->bind(*shared.options.graph, buffers_);
-    if (pretrained != nullptr) setStatistics(*pretrained, *executor_);
+    if (pretrained != nullptr) tandem::setStatistics(*pretrained, *executor_);
+    const double averageDecay = shared_.options.optimizer.averageDecay;
+    if (averageDecay > 0 && !shared_.options.forwardOnly) average_.emplace(executor_->statistics(), averageDecay);
     // A frozen body computes as in evaluation: by its running statistics, which stay, and without dropout.
     executor_->setTraining(!shared.options.forwardOnly && !shared.options.optimizer.trainsHeadAlone);
     executor_->setGradients(!shared.options.forwardOnly);
@@ -94,11 +110,17 @@ class TrainingReplica final : public ReplicaBase {
   Executor& executor() override { return *executor_; }
   StateTensors ownState() override;
   void setOwnState(const StateTensors& state) override;
+  void setStatistics(const StateTensors& state) override;
+  void swapStatistics() override {
+    if (average_) average_->swap();
+  }
   void continueAt(int64_t step) override { step_ = step; }
   void readFrom(const BatchSourceMaker& source) override;
 
  private:
   void fetch();
+  /// Running statistics and their average, by name.
+  StateTensors statistics();
   /// Runs all micro-batches. Returns the batch's loss, or an undefined tensor without backward.
   at::Tensor train(const Batch& batch);
   /// Passes finished gradients to the strategy: now, in a host call of the CUDA graph, or in exchange().
@@ -122,6 +144,7 @@ class TrainingReplica final : public ReplicaBase {
                     std::vector<at::Tensor>& gradients);
 
   std::unique_ptr<Executor> executor_;
+  std::optional<StatisticsAverage> average_;  // of running statistics; none: weights are not averaged either
   GradientAccumulator sum_;
   bool recordsExchange_;
   std::optional<DeferredGradients> deferred_;
@@ -183,6 +206,7 @@ at::Tensor TrainingReplica::train(const Batch& batch) {
     const at::Tensor ofPart = trainPart(part, divisor);
     if (ofPart.defined()) loss = loss.defined() ? loss + ofPart : ofPart;
   }
+  if (average_) average_->add();
   return loss.defined() && parts > 1 ? loss / parts : loss;
 }
 
@@ -262,27 +286,30 @@ void TrainingReplica::readFrom(const BatchSourceMaker& source) {
       executor_->generator());
 }
 
-StateTensors TrainingReplica::ownState() {
+StateTensors TrainingReplica::statistics() {
   StateTensors state;
-  const auto add = [&](std::string_view group, const StateTensors& tensors) {
-    for (const auto& [name, tensor] : tensors) state.emplace_back(concat(group, '.', name), tensor);
-  };
-  add("statistics", executor_->statistics());
-  if (lossScale_) add("loss_scale", lossScale_->tensors());
-  add("strategy", shared_.strategy.ownState(replica_));
+  addGroup("statistics", executor_->statistics(), state);
+  if (average_) addGroup("averaged_statistics", average_->tensors(), state);
+  return state;
+}
+
+StateTensors TrainingReplica::ownState() {
+  StateTensors state = statistics();
+  if (lossScale_) addGroup("loss_scale", lossScale_->tensors(), state);
+  addGroup("strategy", shared_.strategy.ownState(replica_), state);
   state.emplace_back(generatorState, executor_->generator().get_state());
   return state;
+}
+
+void TrainingReplica::setStatistics(const StateTensors& state) {
+  const at::NoGradGuard noGradients;
+  for (auto& [name, tensor] : statistics()) tensor.copy_(keptOf(state, name, tensor));
 }
 
 void TrainingReplica::setOwnState(const StateTensors& state) {
   const at::NoGradGuard noGradients;
   for (auto& [name, tensor] : ownState()) {
-    const auto found = std::ranges::find(state, name, &StateTensors::value_type::first);
-    if (found == state.end()) throw CheckpointError(concat("tensor '", name, "' is missing"));
-    const at::Tensor& kept = found->second;
-    if (kept.sizes() != tensor.sizes() || kept.scalar_type() != tensor.scalar_type()) {
-      throw CheckpointError(concat("tensor '", name, "' has another shape or type than here"));
-    }
+    const at::Tensor& kept = keptOf(state, name, tensor);
     if (name == generatorState) {
       at::Generator(executor_->generator()).set_state(kept);
     } else {

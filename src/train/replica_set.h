@@ -112,11 +112,17 @@ class ReplicaSet {
     virtual void settle() = 0;       ///< Strategy::settle(); collective
     virtual void gatherState() = 0;  ///< Strategy::gatherState(), after settle() and a barrier
     virtual void adoptState() = 0;   ///< Strategy::adoptState(); collective, before the first step
-    /// What this replica alone has and must keep, by name: running statistics, state of dropout's generator, loss
-    /// scale, and the strategy's. Valid until the next step.
+    /// What this replica alone has and must keep, by name: running statistics and their average, state of dropout's
+    /// generator, loss scale, and the strategy's. Valid until the next step.
     virtual StateTensors ownState() = 0;
     /// Writes it back. Throws CheckpointError for a tensor that is missing, or has another shape or type.
     virtual void setOwnState(const StateTensors& state) = 0;
+    /// Of it the running statistics and their average alone, for a training with another number of replicas. Throws
+    /// alike.
+    virtual void setStatistics(const StateTensors& state) = 0;
+    /// With OptimizerOptions::averageDecay: exchanges running statistics and their average over the steps, as
+    /// swapAverage() does with weights. A second call undoes the first.
+    virtual void swapStatistics() = 0;
     /// The next step is number `step` of the training, from 0.
     virtual void continueAt(int64_t step) = 0;
     /// Reads its next batches from another source, made as by ReplicaSetOptions::source. Images may have another size

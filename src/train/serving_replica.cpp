@@ -24,6 +24,8 @@ class ServingReplica final : public ReplicaBase {
   std::optional<LossScaleState> lossScale() override { return std::nullopt; }
   StateTensors ownState() override { return {}; }
   void setOwnState(const StateTensors&) override {}
+  void setStatistics(const StateTensors&) override {}
+  void swapStatistics() override {}
   void continueAt(int64_t step) override { step_ = step; }
   void readFrom(const BatchSourceMaker&) override {}
   Executor& executor() override { throw InternalError("a replica that only serves has no executor"); }

@@ -42,8 +42,8 @@ inline constexpr Option stepOptions[] = {
     {"clip-norm", step, "", "X", "the most that the length of all gradients together may be, before the update; 0 does not clip",
      onSteps, field<&Step::clipNorm>, Values::any, results, within<&Step::clipNorm, 0, million>},
     {"ema", step, "", "X",
-     "decay of an average over the weights of all updates; a training evaluates and saves the average, and its checkpoints "
-     "hold both; 0 keeps none", onSteps,
+     "decay of an average over the weights and running statistics of all updates; a training evaluates and saves the "
+     "average, and its checkpoints hold both; 0 keeps none", onSteps,
      field<&Step::ema>, Values::any, axis, fraction<&Step::ema>},
     {"decayed", step, "", "NAME", "parameters that --weight-decay is for", onSteps, field<&Step::decayed>, Values::names,
      results, nullptr},

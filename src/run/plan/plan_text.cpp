@@ -114,9 +114,10 @@ std::string inputText(const RunPlan& plan) {
 
 /// What is not the default: ", gradients clipped to norm 1".
 std::string updateText(const OptimizerOptions& options) {
-  return concat(options.clipNorm > 0 ? concat(", gradients clipped to norm ", options.clipNorm) : "",
-                options.averageDecay > 0 ? concat(", weights averaged with decay ", options.averageDecay) : "",
-                options.trainsHeadAlone ? ", the classifier alone" : "");
+  return concat(
+      options.clipNorm > 0 ? concat(", gradients clipped to norm ", options.clipNorm) : "",
+      options.averageDecay > 0 ? concat(", weights and statistics averaged with decay ", options.averageDecay) : "",
+      options.trainsHeadAlone ? ", the classifier alone" : "");
 }
 
 std::string trainingText(const RunPlan& plan) {

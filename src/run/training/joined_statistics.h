@@ -11,7 +11,8 @@ namespace tandem {
 
 /// Running statistics of batch-norm as the mean over all replicas of all ranks, so that every replica evaluates the
 /// same network. Each replica keeps its own for training, as nothing of an evaluation may change what is trained. (The
-/// mean is what timm's --dist-bn=reduce computes.)
+/// mean is what timm's --dist-bn=reduce computes.) With --ema they are the replicas' averages over the steps; their
+/// mean is the average over the steps of the means.
 class JoinedStatistics {
  public:
   /// `world`: of the ranks; null: there is this one. It outlives this object.

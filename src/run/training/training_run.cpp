@@ -71,8 +71,8 @@ void TrainingRun::body(ReplicaSet::Member& member) {
   member.settle();
   member.barrier();
   if (options_.plan->world != nullptr) drift_.compare(member, step - 1, DriftCheck::Values::masters);
-  statistics_.join(member);  // those of the weights that are saved
   swapAverages(member);
+  statistics_.join(member);  // those of the weights that are saved
   member.barrier();
   if (const auto scale = member.lossScale(); scale && member.index() == 0) {
     const MutexLock lock(mutex_);
@@ -237,6 +237,7 @@ void TrainingRun::swapAverages(ReplicaSet::Member& member) {
   member.barrier();
   member.gatherState();
   if (state_.isFirstWithItsMemory(member)) swapAverage(member.buffers(), options_.team->optimizer);
+  member.swapStatistics();
   member.synchronize();
   member.barrier();
 }

@@ -70,7 +70,7 @@ class TrainingRun {
   /// What is due after so many updates. True if the training is over.
   bool pause(ReplicaSet::Member& member, int64_t step);
   void evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int64_t step);
-  /// With --ema: exchanges the weights of all replicas and their average. Collective.
+  /// With --ema: exchanges weights and running statistics of all replicas and their averages. Collective.
   void swapAverages(ReplicaSet::Member& member);
   bool saves() const { return !options_.plan->config.training.checkpoint.empty(); }
   bool averages() const { return options_.team->optimizer.averageDecay > 0; }

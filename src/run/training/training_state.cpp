@@ -139,7 +139,12 @@ void StateExchange::give(ReplicaSet::Member& member, const TrainingState& state)
   member.synchronize();
   member.barrier();
   const size_t ranks = static_cast<size_t>(ranksOf(world_)), rank = isFirst(world_) ? 0 : world_->place().rank;
-  if (state.replicas.size() == ranks * own_.size()) member.setOwnState(state.replicas[rank * own_.size() + index]);
+  const size_t replica = rank * own_.size() + index;
+  if (state.replicas.size() == ranks * own_.size()) {
+    member.setOwnState(state.replicas[replica]);
+  } else if (!state.replicas.empty()) {
+    member.setStatistics(state.replicas[replica % state.replicas.size()]);
+  }
   member.adoptState();
 }
 

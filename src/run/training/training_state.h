@@ -34,8 +34,9 @@ class StateExchange {
   /// Whether no replica before this one has its masters in the same memory. Collective.
   bool isFirstWithItsMemory(ReplicaSet::Member& member);
 
-  /// Sets parameters and the optimizer's state of all replicas, and what each has alone if the state is of as many
-  /// replicas. The step counter stays. Throws CheckpointError for a tensor that is missing, or has another shape.
+  /// Sets parameters and the optimizer's state of all replicas, and what each has alone. If the state is of n replicas,
+  /// and they are not as many, replica i takes but the running statistics of replica i mod n. The step counter stays.
+  /// Throws CheckpointError for a tensor that is missing, or has another shape.
   void give(ReplicaSet::Member& member, const TrainingState& state);
 
  private:

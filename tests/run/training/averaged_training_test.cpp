@@ -1,0 +1,125 @@
+// --ema with running statistics.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+#include "formats/io/checksum.h"
+#include "formats/io/file.h"
+#include "formats/weights/weights_file.h"
+#include "run/plan/replica_set_options.h"
+#include "run/run_point.h"
+#include "run/tiny_config.h"
+#include "run/training/checkpoint_folder.h"
+#include "run/training/training_state.h"
+#include "support/idx_images.h"
+
+namespace tandem {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Trainings of two replicas, of a network with batch-norm, on 40 images.
+class AveragedTraining : public testing::Test {
+ protected:
+  AveragedTraining() {
+    fs::remove_all(folder_);
+    writeIdxImages(folder_ / "data", 40);
+    writeIdxImages(folder_ / "data", 20, 0, "t10k");
+  }
+
+  Config config(double epochs, double ema = 0.9) const {
+    Config config = tiny();
+    config.input.data = (folder_ / "data").string();
+    config.network.model = "resnet20", config.placement.replicas = 2;
+    config.training.epochs = epochs;
+    config.step.learningRate = 0.01, config.step.ema = ema;
+    return config;
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  static void run(const Config& config) {
+    const RunRecord record = runPoint(resolvePlan(config), nullptr);
+    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
+  }
+
+  std::string weightsOf(Config config) const {
+    config.output.saveWeights = path("weights.safetensors");
+    run(config);
+    return sha256Of(readFile(config.output.saveWeights, 1 << 26));
+  }
+
+  /// Trains to the end with checkpoints in `name`, and weights beside it.
+  TrainingState trained(Config config, const std::string& name) const {
+    config.training.checkpoint = path(name), config.output.saveWeights = path(name + ".safetensors");
+    run(config);
+    return newestCheckpoint(path(name))->state;
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / concat("averaged_", testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+const at::Tensor& named(const StateTensors& state, const std::string& name) {
+  const auto found = std::ranges::find(state, name, &StateTensors::value_type::first);
+  if (found == state.end()) throw InternalError("no tensor " + name);
+  return found->second;
+}
+
+at::Tensor savedIn(const std::string& path, const std::string& name) {
+  const auto file = WeightsFile::open(path);
+  const auto found = std::ranges::find(file.tensors(), name, &FileTensor::name);
+  if (found == file.tensors().end()) throw InternalError("no tensor " + name);
+  at::Tensor values = at::empty({static_cast<int64_t>(found->bytes.size() / sizeof(float))});
+  std::memcpy(values.mutable_data_ptr(), found->bytes.data(), found->bytes.size());
+  return values;
+}
+
+TEST_F(AveragedTraining, SavesTheMeanOfTheReplicasAverages) {
+  const TrainingState plain = trained(config(2, 0), "plain"), averaged = trained(config(2), "averaged");
+  for (const std::string name : {"bn1.running_mean", "bn1.running_var"}) {
+    at::Tensor sum = at::zeros({16}, at::kDouble);
+    for (size_t i = 0; i < 2; ++i) {
+      const at::Tensor &live = named(averaged.replicas[i], "statistics." + name),
+                       &average = named(averaged.replicas[i], "averaged_statistics." + name);
+      EXPECT_TRUE(at::equal(live, named(plain.replicas[i], "statistics." + name)))
+          << name << ": an evaluation undoes what it exchanges";
+      EXPECT_FALSE(at::equal(live, average)) << name;
+      sum += average;
+    }
+    EXPECT_TRUE(at::equal(savedIn(path("averaged.safetensors"), name), (sum / 2).to(at::kFloat))) << name;
+  }
+}
+
+TEST_F(AveragedTraining, ResumedEndsWithTheBitsOfAnUninterruptedOne) {
+  const std::string whole = weightsOf(config(3));
+  Config resumed = config(1.5);
+  resumed.training.checkpoint = path("checkpoints");
+  run(resumed);
+  resumed.training.epochs = 3, resumed.training.resume = "always", resumed.training.allowChanges = true;
+  EXPECT_EQ(weightsOf(resumed), whole);
+}
+
+// Their averages of 10 steps would else begin with statistics of no image.
+TEST_F(AveragedTraining, OtherNumbersOfReplicasTakeRunningStatistics) {
+  const TrainingState state = trained(config(1), "two");
+  ASSERT_EQ(state.replicas.size(), 2U);
+  Config three = config(1);
+  three.placement.replicas = 3;
+  const RunPlan plan = resolvePlan(three);
+  StateExchange exchange(*plan.graph, nullptr, 3);
+  ReplicaSet(trainingOptions(plan, KernelSelection())).run([&](ReplicaSet::Member& member) {
+    exchange.give(member, state);
+    const StateTensors &from = state.replicas[static_cast<size_t>(member.index()) % 2], own = member.ownState();
+    for (const char* name : {"statistics.bn1.running_var", "averaged_statistics.bn1.running_var"}) {
+      EXPECT_TRUE(at::equal(named(own, name), named(from, name))) << name;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tandem

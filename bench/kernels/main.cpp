@@ -76,6 +76,7 @@ void addRows(const Peaks& peaks) {
   addNormActRows(peaks);
   addSgdRows(peaks);
   addAdamRows(peaks);
+  addRmspropRows(peaks);
   addSoftmaxCrossEntropyRows(peaks);
   addNormalizeRows(peaks);
   addSumRows(peaks);

@@ -39,22 +39,22 @@ inline int64_t bytesOf(at::ScalarType type) { return type == at::kFloat ? 4 : 2;
 at::Tensor randomVector(int64_t count, at::ScalarType type);
 at::Tensor randomImages(const Activation& shape, at::ScalarType type);  ///< NHWC
 
-/// Rows of an optimizer for all parameterCounts: by the kernel, by ATen's operations, and in fp32 by ATen's fused one,
-/// which knows no master weights. A State(count, type) holds the tensors of an update.
+/// Rows of an optimizer for all parameterCounts: by the kernel, by ATen's operations, and in fp32 by ATen's fused one
+/// if there is one, which knows no master weights. A State(count, type) holds the tensors of an update.
 template <class State>
 struct OptimizerRows {
   const char* name;
   double bytesPerElement;
   void (*kernel)(State&);
   void (*aten)(State&);
-  void (*atenFused)(State&);
+  void (*atenFused)(State&);  ///< null: ATen has none
 
   void add(const Peaks& peaks) const {
     for (const Parameters& parameters : parameterCounts) {
       for (const at::ScalarType type : elementTypes) {
         addRow(parameters, type, {"kernel", kernel}, peaks);
         addRow(parameters, type, {"aten", aten}, peaks);
-        if (type == at::kFloat) addRow(parameters, type, {"aten_fused", atenFused}, peaks);
+        if (type == at::kFloat && atenFused != nullptr) addRow(parameters, type, {"aten_fused", atenFused}, peaks);
       }
     }
   }
@@ -79,6 +79,7 @@ void addPeakRows(const Peaks& peaks);
 void addNormActRows(const Peaks& peaks);
 void addSgdRows(const Peaks& peaks);
 void addAdamRows(const Peaks& peaks);
+void addRmspropRows(const Peaks& peaks);
 void addSoftmaxCrossEntropyRows(const Peaks& peaks);
 void addNormalizeRows(const Peaks& peaks);
 void addSumRows(const Peaks& peaks);

@@ -93,6 +93,24 @@ ordered_json recipeRows() {
   return rows;
 }
 
+/// The losses of heads that have several.
+std::vector<std::string> lossForms() {
+  std::vector<std::string> all;
+  for (const TaskLoss& loss : taskLosses()) {
+    if (!loss.form.empty()) all.emplace_back(loss.form);
+  }
+  return all;
+}
+
+ordered_json lossFormRows() {
+  auto rows = ordered_json::array();
+  for (const TaskLoss& loss : taskLosses()) {
+    if (loss.form.empty()) continue;
+    rows.push_back({{"name", loss.form}, {"summary", concat("--head=", loss.head, ", ", loss.summary)}});
+  }
+  return rows;
+}
+
 /// The splits, and a word for no evaluation.
 std::vector<std::string> validationNames() {
   std::vector<std::string> all = namesOf(dataSplits());
@@ -120,6 +138,7 @@ constexpr Catalog table[] = {
     row<overlaps>("overlaps", "overlap"),
     row<lossPlacements>("loss-places", "loss-at"),
     row<taskLosses>("losses", ""),
+    {"loss-forms", "loss", lossForms, lossFormRows},
     row<sources>("inputs", "input"),
     {"augments", "augment", augmentNames, summaries<augments>},
     row<transforms>("transforms", ""),

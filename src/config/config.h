@@ -136,6 +136,8 @@ struct Config {
     double adamBeta2 = 0.999;
     double adamEpsilon = 1e-8;
     double weightDecay = 1e-4;
+    std::string loss{automatic};  ///< form of the head's loss (graph/task_loss.h); auto: the head's first
+    double bceThreshold = 1;      ///< targets above it become 1 and others 0, loss=bce; 1: targets stay
     double labelSmoothing = 0;
     double mixup = 0, cutmix = 0;  ///< parameters of beta distributions; 0: images are not mixed
     double rmspropDecay = 0.9;

@@ -10,6 +10,7 @@ namespace tandem {
 struct TaskLoss {
   std::string_view name;
   std::string_view head;  ///< value of --head, for losses of [N, classes]; empty: only a network itself can choose it
+  std::string_view form;  ///< value of --loss, for a head that has several; empty: its head has this one alone
   int64_t leastClasses;
   std::string_view summary;
 };
@@ -17,7 +18,10 @@ struct TaskLoss {
 /// The catalog. The first row is the default of networks that name none.
 std::span<const TaskLoss> taskLosses();
 
-/// The row of --head=`head`. Throws UsageError that lists the valid heads.
+/// The first row of --head=`head`. Throws UsageError that lists the valid heads.
 const TaskLoss& lossOfHead(std::string_view head);
+
+/// The row of --loss=`form` with the head of `own`, a network's loss. Throws UsageError unless that head has it.
+const TaskLoss& lossInForm(const TaskLoss& own, std::string_view form);
 
 }  // namespace tandem

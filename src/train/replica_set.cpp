@@ -82,9 +82,11 @@ ReplicaSet::ReplicaSet(ReplicaSetOptions options)
       barrier_(std::make_unique<Barrier>(*monitor_, static_cast<int>(options_.devices.size()))),
       strategy_(options_.strategy->make(strategyContext(options_, *monitor_))),
       feed_(options_.lossPlacement->makeFeed({pointers(options_.devices), monitor_.get(), ownShares(options_)})),
-      outputs_(
-          options_.lossPlacement->makeOutputs({pointers(options_.devices), monitor_.get(), &lossOf(*options_.graph),
-                                               options_.labelSmoothing, options_.classWeights})) {
+      outputs_(options_.lossPlacement->makeOutputs({pointers(options_.devices),
+                                                    monitor_.get(),
+                                                    &lossOf(*options_.graph),
+                                                    options_.labelSmoothing,
+                                                    {options_.classWeights, options_.targetThreshold}})) {
   allowTf32(options_.precision->tf32);
   if (joinsStatistics(options_)) statistics_ = joinStatistics(strategyContext(options_, *monitor_));
 }

@@ -43,7 +43,8 @@ struct ReplicaSetOptions {
   bool overlap = true;  ///< whether the strategy gets gradients during backward; else after it
   const LossPlacementEntry* lossPlacement = &lossPlacements().front();
   double labelSmoothing = 0;
-  at::Tensor classWeights;  ///< [classes] fp32 on the host, of the training loss; undefined: all count alike
+  at::Tensor classWeights;     ///< [classes] fp32 on the host, of the training loss; undefined: all count alike
+  double targetThreshold = 1;  ///< of the training loss (LossOptions)
   const Precision* precision = nullptr;
   KernelSelection kernels{layouts().front()};
   RecomputeEntry recompute = recomputes().front();

@@ -38,6 +38,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"optimizer", {"sgd", "adam", "adamw", "rmsprop", "lars", "lamb"}},
       {"format", {"table", "md", "csv", "json"}},
       {"loss-at", {"replica", "gathered"}},
+      {"loss", {"cross_entropy", "bce"}},
       {"weights-map", {"none", "torchvision", "keras", "timm"}},
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},

@@ -80,6 +80,8 @@ constexpr Case badNumbers[] = {
     {"adam-epsilon", "0", "above 0"},
     {"label-smoothing", "1", "below 1"},
     {"mixup", "-1", "at least 0"},
+    {"bce-threshold", "-0.1", "at least 0"},
+    {"bce-threshold", "1.1", "at most 1"},
     {"shuffle-buffer", "-1", "at least 0"},
     {"cutmix", "1001", "at most 1000"},
     {"cache", "-1", "at least 0"},

@@ -99,6 +99,13 @@ TEST(EquivalenceLossOracle, TheLossOfAStepIsLibtorchs) {
     return at::binary_cross_entropy_with_logits(sigmoid.outputs[i], sigmoid.labels.to(at::kFloat)).item<double>();
   };
   EXPECT_NEAR(sigmoid.loss, binary(0) + 0.3 * binary(1), 1e-6);
+
+  const FirstStep oneHot = firstStep(twoHeaded(find(taskLosses(), "one_hot_binary_cross_entropy", "loss")));
+  const auto ofClasses = [&](size_t i) {
+    const at::Tensor target = at::one_hot(oneHot.labels, classes).to(at::kFloat);
+    return at::binary_cross_entropy_with_logits(oneHot.outputs[i], target).item<double>();
+  };
+  EXPECT_NEAR(oneHot.loss, ofClasses(0) + 0.3 * ofClasses(1), 1e-6);
 }
 
 }  // namespace

@@ -51,6 +51,12 @@ inline constexpr Option stepOptions[] = {
     {"class-weights", step, "", "balanced|FILE",
      "weights of the classes in the loss: balanced, by their numbers of training images, or a file with one number a line",
      onSteps, field<&Step::classWeights>, Values::any, results, nullptr},
+    {"loss", step, "", "NAME",
+     "training loss of one class per image: cross_entropy, or bce, binary cross-entropy of each output by itself; auto is "
+     "the model's own; evaluations state cross-entropy", onSteps, field<&Step::loss>, Values::names, results, nullptr},
+    {"bce-threshold", step, "", "X",
+     "with --loss=bce, targets above it become 1 and all others 0, after label smoothing and mixing; 1 leaves them",
+     onSteps, field<&Step::bceThreshold>, Values::any, results, upToOne<&Step::bceThreshold>},
     {"label-smoothing", step, "", "X", "share of a label's weight that is spread over all classes",
      onSteps, field<&Step::labelSmoothing>, Values::any, axis, fraction<&Step::labelSmoothing>},
     {"mixup", step, "", "X",

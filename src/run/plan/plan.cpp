@@ -65,9 +65,11 @@ Config withImplied(Config config) {
 /// The network of a configuration whose classes and image size are resolved. Throws UsageError.
 Graph graphOf(const Config& config) {
   const std::string kind = headOf(config).kind;
-  return buildModel(config.network.model, {.classes = config.network.classes,
-                                           .imageSize = config.network.imageSize,
-                                           .loss = kind == Config().network.head ? nullptr : &lossOfHead(kind)});
+  Graph graph = buildModel(config.network.model, {.classes = config.network.classes,
+                                                  .imageSize = config.network.imageSize,
+                                                  .loss = kind == Config().network.head ? nullptr : &lossOfHead(kind)});
+  if (config.step.loss != Config::automatic) graph.setLoss(lossInForm(graph.loss(), config.step.loss));
+  return graph;
 }
 
 void resolveModel(RunPlan& plan) {

@@ -132,6 +132,17 @@ Breach classesHaveWeights(const RunPlan& plan) {
                 plan.graph->loss().name, " takes no weights of classes; leave it out");
 }
 
+Breach targetsHaveAThreshold(const RunPlan& plan) {
+  const double asked = plan.config.step.bceThreshold;
+  if (asked == Config().step.bceThreshold || lossOf(*plan.graph).thresholds) return std::nullopt;
+  std::vector<std::string> forms;
+  for (const LossEntry& loss : losses()) {
+    if (loss.thresholds) forms.push_back(concat("--loss=", loss.task->form));
+  }
+  return concat("--bce-threshold=", asked, " does nothing with ", plan.graph->loss().name, ", the loss of this network",
+                "; only ", join(forms), " uses it");
+}
+
 Breach classesCanBeCounted(const RunPlan& plan) {
   const std::string& asked = plan.config.step.classWeights;
   if (asked != Config::balanced || !plan.data || !plan.data->info.labelsInside) return std::nullopt;
@@ -183,6 +194,7 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
     unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
     labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
     labelsCanBeMixed,         classesHaveWeights,    classesCanBeCounted,       keptSamplesAreRead,
+    targetsHaveAThreshold,
 };
 
 }  // namespace

@@ -176,6 +176,7 @@ ReplicaSetOptions replicaSetOptions(const RunPlan& plan, const Graph& graph, con
   options.overlap = setup.overlap->duringBackward;
   options.lossPlacement = setup.lossPlacement;
   options.labelSmoothing = config.step.labelSmoothing;
+  options.targetThreshold = config.step.bceThreshold;
   options.precision = setup.precision;
   options.kernels = kernels;
   options.recompute = *setup.recompute;

@@ -27,7 +27,7 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
       buffers_(parameterSpecs(*team.graph), precision, device, team.kernels.layout.format),
       optimizer_(ruleOf(team.optimizer).makeReference(buffers_, team.optimizer)),
       lossScale_(precision.lossScaling ? team.lossScale.initial : 1),
-      classWeights_(team.classWeights.defined() ? team.classWeights.to(device) : at::Tensor()) {
+      counting_{team.classWeights.defined() ? team.classWeights.to(device) : at::Tensor(), team.targetThreshold} {
   allowTf32(precision.tf32);
   optimizer_->allocateState();
   initialiseWeights(*team.graph, team.seed, buffers_);
@@ -93,7 +93,7 @@ void ReferenceTraining::runPart(Executor& executor, const Batch& part, double di
   for (size_t i = 0; i < outputs.size(); ++i) {
     const double weight = i == 0 ? 1 : team_.graph->auxiliaries()[i - 1].lossWeight;
     const at::Tensor wide = outputs[i].to(at::kDouble);
-    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, divisor, classWeights_).gradient;
+    const at::Tensor gradient = lossOf(wide, part.labels, team_.labelSmoothing, divisor, counting_).gradient;
     gradients.push_back((gradient * (weight * lossScale_)).to(outputs[i].scalar_type()));
   }
   executor.backward(gradients, [](std::span<const Slice>) {});

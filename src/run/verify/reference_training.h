@@ -57,7 +57,7 @@ class ReferenceTraining {
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<at::Tensor> sums_;  // of gradients, per segment, in the master type
   double lossScale_;
-  at::Tensor classWeights_;  // on the device
+  LossOptions counting_;  // its tensor on the device
   int64_t steps_ = 0;
 };
 

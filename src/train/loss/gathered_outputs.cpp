@@ -13,7 +13,7 @@ class GatheredOutputs final : public OutputPlacement {
  public:
   explicit GatheredOutputs(const OutputPlacementOptions& options)
       : options_(options),
-        loss_(options.loss->on(options.devices.at(0)->torch(), options.classWeights)),
+        loss_(options.loss->on(options.devices.at(0)->torch(), options.counting)),
         given_(options.devices.size()),
         outputs_(options.devices.size()),
         labels_(options.devices.size()),

@@ -4,7 +4,8 @@
 
 namespace tandem {
 
-/// Of softmax cross-entropy: one class per image. The loss of an image is -log softmax(outputs)[label].
+/// Of one class per image, whatever loss was trained (as timm evaluates). The loss of an image is
+/// -log softmax(outputs)[label].
 const Judge& judgeOfClasses();
 
 /// Of binary cross-entropy: any number of classes per image. The loss of an image is the mean over its classes.

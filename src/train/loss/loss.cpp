@@ -13,15 +13,39 @@
 namespace tandem {
 namespace {
 
+/// The weights of the classes on that device.
+at::Tensor weightsOn(at::Device device, const LossOptions& options) {
+  return options.classWeights.defined() ? options.classWeights.to(device, at::kFloat) : at::Tensor();
+}
+
 template <auto loss>
-Loss anywhere(at::Device device, const at::Tensor& classWeights) {
-  const at::Tensor weights = classWeights.defined() ? classWeights.to(device, at::kFloat) : at::Tensor();
-  return [weights](const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor) {
+Loss anywhere(at::Device device, const LossOptions& options) {
+  return [weights = weightsOn(device, options)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
+                                                double divisor) {
     return loss(output, labels, smoothing, divisor, weights);
   };
 }
 
-Loss multiboxOn(at::Device device, const at::Tensor&) {
+template <auto loss>
+LossAndGradient oracle(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
+                       const LossOptions& options) {
+  return loss(output, labels, smoothing, divisor, options.classWeights);
+}
+
+Loss oneHotOn(at::Device device, const LossOptions& options) {
+  return [weights = weightsOn(device, options), threshold = options.targetThreshold](
+             const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor) {
+    return oneHotBinaryCrossEntropy(output, labels, smoothing, divisor, threshold, weights);
+  };
+}
+
+LossAndGradient oneHotOracle(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
+                             const LossOptions& options) {
+  return oneHotBinaryCrossEntropyReference(output, labels, smoothing, divisor, options.targetThreshold,
+                                           options.classWeights);
+}
+
+Loss multiboxOn(at::Device device, const LossOptions&) {
   return [boxes = ssdDefaultBoxes().to(device)](const at::Tensor& output, const at::Tensor& labels, double smoothing,
                                                 double divisor) {
     return multiboxLoss(output, labels, boxes, smoothing, divisor);
@@ -29,7 +53,7 @@ Loss multiboxOn(at::Device device, const at::Tensor&) {
 }
 
 LossAndGradient multiboxOracle(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
-                               const at::Tensor&) {
+                               const LossOptions&) {
   return multiboxLossReference(output, labels, smoothing, divisor);
 }
 
@@ -44,11 +68,13 @@ constexpr std::array<LossPlacementEntry, 2> placeRows{{
 std::span<const LossEntry> losses() {
   const auto task = [](std::string_view name) { return &find(taskLosses(), name, "loss"); };
   static const std::array rows{
-      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>, softmaxCrossEntropyReference,
-                &judgeOfClasses()},
-      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>, binaryCrossEntropyReference,
-                &judgeOfFlags()},
+      LossEntry{task("softmax_cross_entropy"), "class", anywhere<softmaxCrossEntropy>,
+                oracle<softmaxCrossEntropyReference>, &judgeOfClasses()},
+      LossEntry{task("binary_cross_entropy"), "flags", anywhere<binaryCrossEntropy>,
+                oracle<binaryCrossEntropyReference>, &judgeOfFlags()},
       LossEntry{task("multibox"), "boxes", multiboxOn, multiboxOracle, nullptr, /*weighsClasses=*/false},
+      LossEntry{task("one_hot_binary_cross_entropy"), "class", oneHotOn, oneHotOracle, &judgeOfClasses(),
+                /*weighsClasses=*/true, /*thresholds=*/true},
   };
   return rows;
 }

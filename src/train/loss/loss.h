@@ -32,18 +32,25 @@ struct Judge {
   void (*write)(const at::Tensor& outputs, const at::Tensor& labels, int64_t first, EvaluatedImages& out);
 };
 
+/// How a loss counts outputs and labels.
+struct LossOptions {
+  at::Tensor classWeights = {};  ///< [K]; undefined: all classes count alike
+  double targetThreshold = 1;    ///< targets above it become 1, others 0 (kernels/loss/losses.h); 1: they stay
+};
+
 /// A row of the catalog of losses.
 struct LossEntry {
   const TaskLoss* task;     ///< row of taskLosses()
   std::string_view labels;  ///< row of labelKinds() that it reads
-  /// Makes the loss of outputs on this device, with the constants that it needs there. `classWeights` [K], on any
-  /// device; undefined: 1. REQUIRES: weighsClasses, or they are undefined.
-  Loss (*on)(at::Device device, const at::Tensor& classWeights);
+  /// Makes the loss of outputs on this device, with the constants that it needs there. The options' weights may lie on
+  /// any device. REQUIRES: weighsClasses and thresholds, or the options are the usual ones.
+  Loss (*on)(at::Device device, const LossOptions& options);
   /// The same in fp64 by libtorch: the oracle.
   LossAndGradient (*reference)(const at::Tensor& output, const at::Tensor& labels, double smoothing, double divisor,
-                               const at::Tensor& classWeights);
+                               const LossOptions& options);
   const Judge* judge = nullptr;  ///< null: its outputs are not evaluated
   bool weighsClasses = true;     ///< reads classWeights
+  bool thresholds = false;       ///< reads targetThreshold
 };
 std::span<const LossEntry> losses();
 
@@ -56,7 +63,7 @@ struct OutputPlacementOptions {
   Monitor* monitor = nullptr;
   const LossEntry* loss = nullptr;
   double smoothing = 0;
-  at::Tensor classWeights = {};  ///< [K]; undefined: all classes count alike
+  LossOptions counting = {};
 };
 
 /// Computes losses where outputs meet labels. Collective: every replica calls compute() on its own thread, once per

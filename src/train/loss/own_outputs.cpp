@@ -8,8 +8,7 @@ namespace {
 class OwnOutputs final : public OutputPlacement {
  public:
   explicit OwnOutputs(const OutputPlacementOptions& options) : smoothing_(options.smoothing) {
-    for (const Device* device : options.devices)
-      losses_.push_back(options.loss->on(device->torch(), options.classWeights));
+    for (const Device* device : options.devices) losses_.push_back(options.loss->on(device->torch(), options.counting));
   }
 
   LossAndGradient compute(int index, const at::Tensor& output, const at::Tensor& labels, double divisor) override {

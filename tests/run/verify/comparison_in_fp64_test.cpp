@@ -109,6 +109,8 @@ TEST(ComparisonInFp64, LossesAreThoseOfTheNetwork) {
         replicaSetOptions({.graph = &net, .strategy = replicated(), .executor = "planned", .replicas = 2});
     options.labelSmoothing = 0.1;
     expectAsExactAsPlain(stampOf(options, net), std::string(loss.name));
+    options.targetThreshold = 0.5;
+    if (lossOf(net).thresholds) expectAsExactAsPlain(stampOf(options, net), concat(loss.name, ", with a threshold"));
   }
 }
 

@@ -1,6 +1,7 @@
 // --loss=bce.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "base/text.h"
@@ -68,13 +69,12 @@ TEST(ClassLoss, IsTrainedAndCrossEntropyIsEvaluated) {
   EXPECT_EQ(usual.placement.loss, "softmax_cross_entropy");
   EXPECT_EQ(bce.placement.loss, "one_hot_binary_cross_entropy");
   EXPECT_NEAR(usual.losses.front(), std::log(10.0), 0.5) << "outputs of an untrained network are near 0";
-  EXPECT_NEAR(bce.losses.front(), std::log(2.0), 0.1);
+  EXPECT_NEAR(bce.losses.front(), std::log(2.0), 0.3);
   ASSERT_TRUE(usual.training && bce.training);
   EXPECT_EQ(bce.training->evaluations.back().loss, usual.training->evaluations.back().loss);
   EXPECT_EQ(bce.training->evaluations.back().accuracy, usual.training->evaluations.back().accuracy);
 }
 
-// Without a class in any target the loss is the mean of log(1 + exp(x)), which mixed images do not change much.
 TEST(ClassLoss, TargetsAreComparedAfterTheyAreMixed) {
   const RunRecord all = judged([](Config& config) { config.step.loss = "bce", config.step.cutmix = 1; });
   const RunRecord either =

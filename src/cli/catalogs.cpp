@@ -10,6 +10,7 @@
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
 #include "data/transform/augment.h"
+#include "data/transform/interpolation.h"
 #include "data/transform/normalizations.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
@@ -151,6 +152,7 @@ constexpr Catalog table[] = {
     row<recomputes>("recomputes", "recompute"),
     row<cudaGraphs>("cuda-graphs", "cuda-graph"),
     row<weightsMaps>("weights-maps", "weights-map"),
+    row<interpolations>("interpolations", "interpolation"),
     row<normalizations>("normalizations", "normalization"),
     row<badImages>("bad-images", "bad-image"),
     row<decodings>("decodings", "decode"),

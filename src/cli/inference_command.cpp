@@ -42,7 +42,7 @@ void checkBesideData(const Sweep& sweep) {
 
 /// Likewise those of image files, where the data set has pixels.
 void checkBesidePixels(const Sweep& sweep, std::string_view command) {
-  for (const std::string_view name : {"resize", "bad-image"}) {
+  for (const std::string_view name : {"resize", "interpolation", "bad-image"}) {
     if (!sweep.has(name)) continue;
     throw UsageError(
         concat("tandem ", command, ": --", name, " is for image files; --data=", sweep.base.input.data, " has pixels"));

@@ -189,7 +189,8 @@ struct Config {
 
   /// Images for inference, and what is shown of its results.
   struct Inference {
-    int64_t resize = 0;                    ///< 0: 256/224 of imageSize
+    int64_t resize = 0;  ///< 0: 256/224 of imageSize
+    std::string interpolation = "bilinear";
     std::string normalization{automatic};  ///< auto: the data set's own, of image files that of ImageNet
     std::string badImage = "fail";
     int64_t top = 5;                ///< 0: all classes

@@ -62,7 +62,7 @@ constexpr Alias table[] = {
     passOver("autotune-threshold", "kernels are chosen by measurement before the first step (--convolution=auto)"),
 
     refuse("batch-group-size", "is not built: --producers says how many threads make batches"),
-    refuse("resize-method", "is not built: transforms of --augment scale bilinearly with anti-aliasing"),
+    refuse("resize-method", "is not built under this name: use --augment=random_resized_crop:bicubic+flip or the like, and --interpolation for evaluations"),
     passOver("input-preprocessor", "batches are made by --input", "default"),
     refuse("input-preprocessor", "is not built: use --augment for changes of training images"),
     passOver("use-datasets", "batches are made by --input", yes),

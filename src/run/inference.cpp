@@ -126,7 +126,8 @@ TransformChain evaluationChain(const RunPlan& plan, const DatasetInfo& info) {
   if (!info.encoded()) return inOrderOf(plan.setup.normalization, paddedOnly());
   const int64_t crop = plan.config.network.imageSize, asked = plan.config.inference.resize;
   const int64_t side = asked != 0 ? asked : usualResize(crop);
-  if (side >= crop) return inOrderOf(plan.setup.normalization, scaledAndCropped(side));
+  const Interpolation& by = find(interpolations(), plan.config.inference.interpolation, "--interpolation");
+  if (side >= crop) return inOrderOf(plan.setup.normalization, scaledAndCropped(side, by));
   throw UsageError(concat("--resize=", side, ": must be at least the network's input of ", crop, " pixels"));
 }
 

@@ -87,6 +87,15 @@ TEST_F(Predict, PrintsJson) {
   EXPECT_GT(object.at("images_per_second").get<double>(), 0);
 }
 
+TEST_F(Predict, ScalesImagesAsAsked) {
+  const auto scores = [this](Texts more) {
+    more.insert(more.end(), {"--json", "--top=0", "--scores=logits", image("rgb.jpg")});
+    return nlohmann::json::parse(tandem("predict", more).out).at("images");
+  };
+  EXPECT_EQ(scores({}), scores({"--interpolation=bilinear"}));
+  EXPECT_NE(scores({}), scores({"--interpolation=bicubic"}));
+}
+
 TEST_F(Predict, RefusesWrongArguments) {
   expectRefused("predict", {}, usage, "needs images");
   expectRefused("predict", {"--top=1,2", image("rgb.jpg")}, usage, "takes one value");
@@ -165,6 +174,8 @@ TEST_F(Predict, OfADataSetSaysHowManyTestImagesAreRight) {
   expectRefused("features", {"--data-split=val", "--data=" + folder}, usage, "unknown data-split 'val'");
   expectRefused("predict", {"--data=" + folder, "--top=3"}, usage, "--top is of single images");
   expectRefused("predict", {"--data=" + folder, "--resize=40"}, usage, "--resize is for image files");
+  expectRefused("predict", {"--data=" + folder, "--interpolation=bicubic"}, usage,
+                "--interpolation is for image files");
   const auto files = nlohmann::json::parse(tandem("predict", {"--json", image("rgb.jpg")}).out);
   EXPECT_FALSE(files.contains("accuracy")) << "files have no labels";
 }

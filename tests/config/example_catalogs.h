@@ -40,6 +40,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"loss-at", {"replica", "gathered"}},
       {"loss", {"cross_entropy", "bce"}},
       {"weights-map", {"none", "torchvision", "keras", "timm"}},
+      {"interpolation", {"bilinear", "bicubic"}},
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},
       {"decode", {"exact", "fast"}},

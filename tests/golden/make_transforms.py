@@ -14,7 +14,7 @@ from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as F
 
 FILE = pathlib.Path(__file__).parent / "images" / "transforms.json"
-CASES = 200
+CASES, BICUBIC = 200, 40
 
 
 def noise(height, width, seed):
@@ -38,7 +38,18 @@ def draw(rng, height, width):
                        ("hue", [rng.uniform(-0.5, 0.5)])])
 
 
+def draw_bicubic(rng, height, width):
+    side = rng.randint(8, 160)
+    top, left = rng.randrange(height), rng.randrange(width)
+    part = [top, left, rng.randint(1, height - top), rng.randint(1, width - left)]
+    return rng.choice([("resize_bicubic", [side]), ("resized_crop_bicubic", [*part, side])])
+
+
 def applied(image, name, numbers):
+    if name == "resize_bicubic":
+        return F.resize(image, [numbers[0]], interpolation=InterpolationMode.BICUBIC, antialias=True)
+    if name == "resized_crop_bicubic":
+        return F.resized_crop(image, *numbers[:4], [numbers[4]] * 2, interpolation=InterpolationMode.BICUBIC, antialias=True)
     if name == "resize":
         return F.resize(image, [numbers[0]], antialias=True)
     if name == "center_crop":
@@ -57,9 +68,9 @@ def applied(image, name, numbers):
 def main():
     torch.set_num_threads(1)
     rng, cases = random.Random(7), []
-    for seed in range(CASES):
+    for seed in range(CASES + BICUBIC):
         height, width = rng.randint(1, 200), rng.randint(1, 200)
-        name, numbers = draw(rng, height, width)
+        name, numbers = (draw if seed < CASES else draw_bicubic)(rng, height, width)
         out = applied(noise(height, width, seed), name, numbers)
         pixels = out.permute(1, 2, 0).contiguous().numpy()
         cases.append({"height": height, "width": width, "transform": name, "numbers": numbers,

@@ -8,6 +8,8 @@ inline constexpr Option imageOptions[] = {
     // clang-format off
     {"resize", seen, "pixels", "N", "shorter side of an image before the centre crop; 0 takes 256/224 of --image-size",
      onImages | onEval | onTrain, field<&Inference::resize>, Values::any, oneValue, zeroOrWithin<&Inference::resize, 8, 16384>},
+    {"interpolation", seen, "", "NAME", "how images are scaled for --resize; for training images see --augment", onImages | onEval | onTrain,
+     field<&Inference::interpolation>, Values::names, oneValue, nullptr},
     {"normalization", seen, "", "NAME",
      "mean and deviation by which pixels are normalised; auto is those of the training images, for image files those of "
      "ImageNet", onAll, field<&Inference::normalization>, Values::names, oneValue, nullptr},

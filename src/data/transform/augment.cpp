@@ -47,8 +47,8 @@ const TransformChain& paddedOnly() {
   return chain;
 }
 
-TransformChain scaledAndCropped(int64_t side) {
-  return TransformChain::parse(concat("resize:", side, "+center_crop:0"), "--resize");
+TransformChain scaledAndCropped(int64_t side, const Interpolation& by) {
+  return TransformChain::parse(concat("resize:", side, ':', by.name, "+center_crop:0"), "--resize");
 }
 
 }  // namespace tandem

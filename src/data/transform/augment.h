@@ -37,6 +37,6 @@ TransformChain inOrderOf(const NormalizationEntry* normalization, TransformChain
 const TransformChain& paddedOnly();
 
 /// For image files on which a network is tested: scaled to this shorter side, and the middle cropped.
-TransformChain scaledAndCropped(int64_t side);
+TransformChain scaledAndCropped(int64_t side, const Interpolation& by = interpolations().front());
 
 }  // namespace tandem

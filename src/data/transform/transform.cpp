@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/catalog.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/transform/colour.h"
@@ -45,15 +46,17 @@ void randomCrop(WorkingImage& image, const TransformValues& values, const Transf
   image.crop({top, left, height, width});
 }
 
+const Interpolation& interpolationOf(double value) { return interpolations()[static_cast<size_t>(value)]; }
+
 void randomResized(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
   image.crop(randomResizedCrop(image.height(), image.width(), values, context.random));
   const auto [height, width, channels] = sideOf(values, context.input);
-  image.resize(height, width);
+  image.resize(height, width, interpolationOf(values[4]));
 }
 
 void resize(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
   const ImageSize scaled = scaledSize({image.height(), image.width()}, values, context.input);
-  image.resize(scaled.height, scaled.width);
+  image.resize(scaled.height, scaled.width, interpolationOf(values[1]));
 }
 
 void flip(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
@@ -83,10 +86,15 @@ void exchangeRedAndBlue(WorkingImage& image, const TransformValues&, const Trans
 }
 
 constexpr TransformParameter side{"side", 0, 0, largestSide, true};
+constexpr TransformParameter interpolation{"interpolation", 0, 0, 1, true, [] { return namesOf(interpolations()); }};
 constexpr TransformParameter ofCrop[] = {side};
+constexpr TransformParameter ofResize[] = {side, interpolation};
 constexpr TransformParameter ofRandomCrop[] = {side, {"padding", 0, 0, 1024, true}};
-constexpr TransformParameter ofRandomResized[] = {
-    side, {"least area", 0.08, 1e-6, 1, false}, {"most area", 1, 1e-6, 1, false}, {"ratio", 4.0 / 3, 1, 100, false}};
+constexpr TransformParameter ofRandomResized[] = {side,
+                                                  {"least area", 0.08, 1e-6, 1, false},
+                                                  {"most area", 1, 1e-6, 1, false},
+                                                  {"ratio", 4.0 / 3, 1, 100, false},
+                                                  interpolation};
 constexpr TransformParameter ofFlip[] = {{"probability", 0.5, 0, 1, false}};
 constexpr TransformParameter ofShift[] = {{"part", 0.1, 0, 1, false}};
 constexpr TransformParameter ofRotation[] = {{"degrees", 10, 0, 180, false}};
@@ -104,7 +112,7 @@ constexpr TransformEntry table[] = {
      randomCrop},
     {"random_resized_crop", "a part of random area and ratio of its sides, scaled to the side", ofRandomResized,
      Size::side, randomResized},
-    {"resize", "the shorter side scaled to this one, without a value to 256/224 of the input", ofCrop, Size::scaled,
+    {"resize", "the shorter side scaled to this one, without a value to 256/224 of the input", ofResize, Size::scaled,
      resize},
     {"flip", "left and right exchanged", ofFlip, Size::same, flip},
     {"shift", "moved by up to this part of each side, with zeros behind", ofShift, Size::same, shift},

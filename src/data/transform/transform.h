@@ -3,7 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/transform/counter_random.h"
 #include "data/transform/working_image.h"
@@ -15,10 +17,12 @@ struct TransformParameter {
   std::string_view name;
   double fallback, least, most;
   bool whole;  ///< whether it must be a whole number
+  /// Words that stand for 0, 1 and so on, and for no other parameter of the transform. Null: it is given as a number.
+  std::vector<std::string> (*words)() = nullptr;
 };
 
 /// Values of a transform's parameters, in their order.
-using TransformValues = std::array<double, 4>;
+using TransformValues = std::array<double, 5>;
 
 /// What a transform knows beside its values: the size that the network reads, and the random numbers of this image.
 struct TransformContext {
@@ -38,7 +42,7 @@ enum class TransformedSize {
 /// A row of the catalog of transforms. Each that torchvision has too computes the same, on tensors of bytes.
 struct TransformEntry {
   std::string_view name, summary;
-  std::span<const TransformParameter> parameters;
+  std::span<const TransformParameter> parameters;  ///< those with words at the end
   TransformedSize size;
   void (*apply)(WorkingImage& image, const TransformValues& values, const TransformContext& context);
 };

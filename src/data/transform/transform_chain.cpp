@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/catalog.h"
 #include "base/error.h"
@@ -17,30 +19,63 @@ std::string ruleOf(const TransformParameter& parameter) {
   return concat(parameter.whole ? "a whole number from " : "a number from ", parameter.least, " to ", parameter.most);
 }
 
-double valueOf(std::string_view text, const TransformParameter& parameter, const std::string& where) {
+/// What a transform takes beside numbers.
+std::string wordsRule(std::span<const TransformParameter> parameters, std::string_view before) {
+  std::string rule;
+  for (const TransformParameter& parameter : parameters) {
+    if (parameter.words != nullptr) rule += concat(before, parameter.name, ": ", join(parameter.words(), ", "));
+  }
+  return rule;
+}
+
+double valueOf(std::string_view text, const TransformParameter& parameter, const TransformEntry& entry,
+               const std::string& where) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool read = error == std::errc() && end == text.data() + text.size();
   const bool fits = read && value >= parameter.least && value <= parameter.most;
   if (fits && (!parameter.whole || value == std::floor(value))) return value;
-  throw UsageError(concat(where, ": its ", parameter.name, " is '", text, "', which must be ", ruleOf(parameter)));
+  throw UsageError(concat(where, ": its ", parameter.name, " is '", text, "', which must be ", ruleOf(parameter),
+                          wordsRule(entry.parameters, ", or its ")));
+}
+
+/// The parameter that has this word, and which of its words it is.
+std::optional<std::pair<size_t, double>> wordOf(const std::string& text,
+                                                std::span<const TransformParameter> parameters) {
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].words == nullptr) continue;
+    const std::vector<std::string> words = parameters[i].words();
+    const auto found = std::ranges::find(words, text);
+    if (found != words.end()) return std::pair(i, static_cast<double>(found - words.begin()));
+  }
+  return std::nullopt;
 }
 
 TransformChain::Step stepOf(const std::string& text, std::string_view option) {
   const std::vector<std::string> words = split(text, beforeValue);
   const TransformEntry& entry = find(transforms(), words.front(), option);
   const std::string where = concat(option, ": ", text);
-  if (words.size() > entry.parameters.size() + 1) {
-    const size_t most = entry.parameters.size();
-    throw UsageError(concat(where, ": ", entry.name, " takes ", most == 0 ? "no value" : concat("at most ", most),
-                            most == 0   ? ""
-                            : most == 1 ? " value"
-                                        : " values"));
-  }
+  const auto numbers = static_cast<size_t>(
+      std::ranges::count_if(entry.parameters, [](const auto& parameter) { return parameter.words == nullptr; }));
   TransformChain::Step step{&entry, {}};
-  for (size_t i = 0; i < entry.parameters.size(); ++i) {
-    const TransformParameter& parameter = entry.parameters[i];
-    step.values.at(i) = i + 1 < words.size() ? valueOf(words[i + 1], parameter, where) : parameter.fallback;
+  for (size_t i = 0; i < entry.parameters.size(); ++i) step.values.at(i) = entry.parameters[i].fallback;
+  size_t given = 0;
+  std::vector<bool> named(entry.parameters.size());
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (const auto word = wordOf(words[i], entry.parameters); word && !named[word->first]) {
+      step.values.at(word->first) = word->second, named[word->first] = true;
+      continue;
+    }
+    if (given == numbers) {
+      throw UsageError(concat(where, ": ", entry.name, " takes ",
+                              numbers == 0 ? "no value" : concat("at most ", numbers),
+                              numbers == 0   ? ""
+                              : numbers == 1 ? " value"
+                                             : " values",
+                              wordsRule(entry.parameters, ", and its ")));
+    }
+    step.values.at(given) = valueOf(words[i], entry.parameters[given], entry, where);
+    ++given;
   }
   return step;
 }

@@ -88,7 +88,7 @@ void WorkingImage::crop(const ImageWindow& part) {
   window_ = {window_.top + part.top, window_.left + left, part.height, part.width};
 }
 
-void WorkingImage::resize(int64_t height, int64_t width) {
+void WorkingImage::resize(int64_t height, int64_t width, const Interpolation& by) {
   const int64_t limit = ImageLimits().pixels;
   if (height < 1 || width < 1 || height > limit / width) {
     throw DataError(concat("it is ", window_.width, 'x', window_.height, " pixels; scaled to ", width, 'x', height,
@@ -97,7 +97,7 @@ void WorkingImage::resize(int64_t height, int64_t width) {
   if (height == window_.height && width == window_.width) return;
   load(common(visible_, window_) == window_ ? shrinkFor(window_, height, width) : 1);
   if (height == window_.height && width == window_.width) return;
-  replace(at::_upsample_bilinear2d_aa(pixels(), {height, width}, /*align_corners=*/false));
+  replace(by.scale(pixels(), height, width));
 }
 
 at::Tensor WorkingImage::pixels() {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "data/transform/interpolation.h"
 #include "formats/image/image.h"
 
 namespace tandem {
@@ -43,9 +44,8 @@ class WorkingImage {
   void crop(const ImageWindow& part);
   /// Exchanges left and right.
   void mirror() { mirrored_ = !mirrored_; }
-  /// Scales what is seen: bilinear with anti-aliasing, in bytes, as torchvision's Resize of tensors. Throws DataError
-  /// if that were more pixels than ImageLimits allow.
-  void resize(int64_t height, int64_t width);
+  /// Scales what is seen. Throws DataError if that were more pixels than ImageLimits allow.
+  void resize(int64_t height, int64_t width, const Interpolation& by = interpolations().front());
   /// What is seen, as [1, 3, H, W] in channels-last order. Grey is repeated. It may be a view of this image.
   at::Tensor pixels();
   /// Replaces the image. REQUIRES: [1, 3, H, W], bytes.

@@ -7,9 +7,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/catalog.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/transform/colour.h"
+#include "data/transform/noise.h"
 #include "data/transform/rotation.h"
 #include "data/transform/transform_chain.h"
 #include "formats/image/image.h"
@@ -20,22 +22,6 @@ namespace tandem {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-/// As noise() of tests/golden/make_transforms.py.
-Bytes noise(uint64_t height, uint64_t width, uint64_t seed) {
-  constexpr uint64_t prime = 4294967291;
-  Bytes pixels;
-  for (uint64_t y = 0; y < height; ++y) {
-    for (uint64_t x = 0; x < width; ++x) {
-      for (uint64_t c = 0; c < 3; ++c) {
-        const uint64_t mixed = (y * 2654435761 + x * 40503 + c * 7919 + seed * 104729) % prime;
-        const uint64_t grain = (mixed * mixed % prime) >> 24, smooth = (3 * y + 2 * x + 60 * c) % 256;
-        pixels.push_back(static_cast<uint8_t>((grain + 3 * smooth) / 4));
-      }
-    }
-  }
-  return pixels;
-}
 
 Bytes written(WorkingImage& image) {
   Bytes out(static_cast<size_t>(image.height() * image.width() * 3));
@@ -67,6 +53,14 @@ const std::map<std::string, void (*)(WorkingImage& image, const Numbers& numbers
        image.crop({at(0), at(1), at(2), at(3)});
        image.resize(at(4), at(4));
      }},
+    {"resize_bicubic",
+     [](WorkingImage& image, const Numbers& numbers) { applyRow(image, concat("resize:", numbers[0], ":bicubic")); }},
+    {"resized_crop_bicubic",
+     [](WorkingImage& image, const Numbers& numbers) {
+       const auto at = [&](size_t i) { return static_cast<int64_t>(numbers.at(i)); };
+       image.crop({at(0), at(1), at(2), at(3)});
+       image.resize(at(4), at(4), find(interpolations(), "bicubic", "interpolation"));
+     }},
     {"mirror", [](WorkingImage& image, const Numbers&) { image.mirror(); }},
     {"shift",
      [](WorkingImage& image, const Numbers& numbers) {
@@ -84,7 +78,7 @@ const std::map<std::string, void (*)(WorkingImage& image, const Numbers& numbers
 TEST(Transforms, AreThoseOfTorchvisionToTheBit) {
   std::ifstream file(concat(testsFolder(), "/golden/images/transforms.json"));
   const auto cases = nlohmann::json::parse(file);
-  ASSERT_EQ(cases.size(), 200U);
+  ASSERT_EQ(cases.size(), 240U);
   std::map<std::string, int> seen;
   for (size_t seed = 0; seed < cases.size(); ++seed) {
     const auto& row = cases[seed];
@@ -225,13 +219,26 @@ TEST(TransformChain, ReadsValuesAndKeepsThoseLeftOut) {
   EXPECT_EQ(chain.steps()[2].entry->name, "color_jitter");
 }
 
+TEST(TransformChain, ReadsWordsInAnyPlace) {
+  const auto values = [](const char* text) { return TransformChain::parse(text, "--augment").steps()[0].values; };
+  EXPECT_EQ(values("random_resized_crop:bicubic"), (TransformValues{0, 0.08, 1, 4.0 / 3, 1}));
+  EXPECT_EQ(values("random_resized_crop:96:bicubic:0.5"), (TransformValues{96, 0.5, 1, 4.0 / 3, 1}));
+  EXPECT_EQ(values("random_resized_crop"), values("random_resized_crop:bilinear"));
+  EXPECT_EQ(values("resize:264:bicubic"), (TransformValues{264, 1}));
+}
+
 TEST(TransformChain, RefusesWhatItCannotRead) {
   EXPECT_NE(refusal("resise:264").find("unknown --augment 'resise'; did you mean 'resize'?"), std::string::npos);
   EXPECT_EQ(refusal("flip:2"), "--augment: flip:2: its probability is '2', which must be a number from 0 to 1");
-  EXPECT_EQ(refusal("resize:8.5"),
-            "--augment: resize:8.5: its side is '8.5', which must be a whole number from 0 to 16384");
-  EXPECT_EQ(refusal("flip+resize:a"),
-            "--augment: resize:a: its side is 'a', which must be a whole number from 0 to 16384");
+  EXPECT_EQ(
+      refusal("resize:8.5"),
+      "--augment: resize:8.5: its side is '8.5', which must be a whole number from 0 to 16384, or its interpolation: "
+      "bilinear, bicubic");
+  EXPECT_EQ(refusal("flip+center_crop:a"),
+            "--augment: center_crop:a: its side is 'a', which must be a whole number from 0 to 16384");
+  EXPECT_EQ(refusal("resize:8:9"),
+            "--augment: resize:8:9: resize takes at most 1 value, and its interpolation: bilinear, bicubic");
+  EXPECT_NE(refusal("resize:bicubic:bilinear"), "");
   EXPECT_EQ(refusal("bgr:1"), "--augment: bgr:1: bgr takes no value");
   EXPECT_EQ(refusal("flip:0.1:0.2"), "--augment: flip:0.1:0.2: flip takes at most 1 value");
   EXPECT_NE(refusal("flip+"), "");
@@ -260,7 +267,7 @@ TEST(Transforms, EachRowRunsOnAnImage) {
   const Bytes pixels = noise(40, 30, 1);
   for (const TransformEntry& entry : transforms()) {
     WorkingImage image(pixels, {40, 30, 3});
-    CounterRandom random(2);
+    CounterRandom random(6);
     TransformChain::parse(entry.name, "--augment").apply(image, {.input = {24, 24, 3}, .random = random});
     EXPECT_EQ(written(image).size(), static_cast<size_t>(image.height() * image.width() * 3)) << entry.name;
     EXPECT_NE(written(image), pixels) << entry.name;

@@ -198,6 +198,8 @@ TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
   EXPECT_EQ(one, losses({"--input=host"}));
   EXPECT_NE(one, losses({"--augment=center"}));
   EXPECT_NE(one, losses({"--augment=resize:36+random_crop+color_jitter"}));
+  const std::string drawn = "--augment=random_resized_crop:bicubic+rand_augment";
+  EXPECT_EQ(losses({drawn, "--producers=1"}), losses({drawn, "--producers=3"}));
 }
 
 TEST_F(DataCommand, FastDecodingGivesOtherPixelsAndTheSameForAnyNumberOfProducers) {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "base/error.h"
 #include "data/transform/counter_random.h"
@@ -17,18 +16,13 @@
 namespace tandem {
 namespace {
 
-double normalNumber(CounterRandom& random) {
-  const double radius = std::sqrt(-2 * std::log1p(-random.fraction()));
-  return radius * std::cos(2 * std::numbers::pi * random.fraction());
-}
-
 /// The logarithm of a number of the gamma distribution. Marsaglia, Tsang: A simple method for generating gamma
 /// variables (ACM TOMS 26, 2000). With a shape below 1 the number itself may be too small for a double.
 double logGamma(double shape, CounterRandom& random) {
   if (shape < 1) return logGamma(shape + 1, random) + std::log1p(-random.fraction()) / shape;
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   while (true) {
-    const double x = normalNumber(random), root = 1 + c * x;
+    const double x = random.normal(), root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root;
     if (std::log1p(-random.fraction()) < x * x / 2 + d - d * v + d * std::log(v)) return std::log(d * v);

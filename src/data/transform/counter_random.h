@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <numbers>
 
 namespace tandem {
 
@@ -37,6 +39,12 @@ class CounterRandom {
   /// Uniform in [0, 1), a multiple of 2^-53.
   double fraction() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   double between(double least, double most) { return least + (most - least) * fraction(); }
+  /// Of the normal distribution with mean 0 and deviation 1. Box, Muller: A note on the generation of random normal
+  /// deviates (Ann. Math. Statist. 29, 1958).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log1p(-fraction()));
+    return radius * std::cos(2 * std::numbers::pi * fraction());
+  }
 
  private:
   uint64_t state_;

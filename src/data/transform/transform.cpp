@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/transform/colour.h"
+#include "data/transform/rand_augment.h"
 #include "data/transform/rotation.h"
 
 namespace tandem {
@@ -81,6 +82,11 @@ void jitter(WorkingImage& image, const TransformValues& values, const TransformC
   image.replace(jittered(image.pixels(), drawJitter(values, context.random)));
 }
 
+void randAugment(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
+  const std::vector<RandStep> steps = drawRandAugment(values, context.random);
+  if (!steps.empty()) image.replace(randAugmented(image.pixels(), steps));
+}
+
 void exchangeRedAndBlue(WorkingImage& image, const TransformValues&, const TransformContext&) {
   image.replace(image.pixels().flip(1));
 }
@@ -102,6 +108,10 @@ constexpr TransformParameter ofJitter[] = {{"brightness", 0.4, 0, 1, false},
                                            {"contrast", 0.4, 0, 1, false},
                                            {"saturation", 0.4, 0, 1, false},
                                            {"hue", 0.1, 0, 0.5, false}};
+constexpr TransformParameter ofRandAugment[] = {{"operations", 2, 1, 100, true},
+                                                {"magnitude", 9, 0, mostMagnitude, false},
+                                                {"deviation", 0.5, 0, 100, false},
+                                                {"probability", 0.5, 0, 1, false}};
 
 using Size = TransformedSize;
 
@@ -118,6 +128,8 @@ constexpr TransformEntry table[] = {
     {"shift", "moved by up to this part of each side, with zeros behind", ofShift, Size::same, shift},
     {"rotation", "turned by up to so many degrees, with zeros in the corners", ofRotation, Size::same, rotate},
     {"color_jitter", "brightness, contrast, saturation and hue changed by up to these", ofJitter, Size::same, jitter},
+    {"rand_augment", "operations chosen at random, each with this probability, of magnitudes around this one",
+     ofRandAugment, Size::same, randAugment},
     {"bgr", "red and blue exchanged", {}, Size::same, exchangeRedAndBlue},
 };
 

@@ -39,7 +39,8 @@ enum class TransformedSize {
   scaled,   ///< in proportion
 };
 
-/// A row of the catalog of transforms. Each that torchvision has too computes the same, on tensors of bytes.
+/// A row of the catalog of transforms. Each that torchvision has too, but RandAugment, computes the same, on tensors of
+/// bytes.
 struct TransformEntry {
   std::string_view name, summary;
   std::span<const TransformParameter> parameters;  ///< those with words at the end
@@ -47,7 +48,8 @@ struct TransformEntry {
   void (*apply)(WorkingImage& image, const TransformValues& values, const TransformContext& context);
 };
 
-/// pad, center_crop, random_crop, random_resized_crop, resize, flip, shift, rotation, color_jitter, bgr.
+/// pad, center_crop, random_crop, random_resized_crop, resize, flip, shift, rotation, color_jitter, rand_augment,
+/// bgr.
 std::span<const TransformEntry> transforms();
 
 /// The side that a transform's first value asks for, [H, W]; 0 takes the network's input.

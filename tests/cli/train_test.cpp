@@ -187,7 +187,7 @@ TEST_F(Train, EachRecipeIsATraining) {
   const Finished list = runTandem({"list", "recipes", "--json"});
   ASSERT_EQ(list.code, 0) << list.err;
   const auto recipes = nlohmann::json::parse(list.out).at("recipes");
-  EXPECT_GE(recipes.size(), 7U);
+  EXPECT_GE(recipes.size(), 8U);
   for (const auto& recipe : recipes) {
     const std::string name = recipe.at("name");
     EXPECT_FALSE(recipe.at("summary").get<std::string>().empty()) << name;

@@ -110,7 +110,7 @@ TEST(OnnxNetwork, ReadsGeluByTanhHoweverItIsWritten) {
   EXPECT_EQ(middleOf({node("Gelu", {"c"}, "r")}), (Strings{"r: gelu(conv)"}));
   EXPECT_NE(whyNot({node("Gelu", {"c"}, "r", attribute("approximate", "erf"))}).find("must be none or tanh"),
             std::string::npos);
-  const Strings numbers{real("three", 3),        real("kappa", 0.044715F), real("root", 0.7978845608F),
+  const Strings numbers{real("three", 3),      real("kappa", 0.044715F), real("root", 0.7978845608F),
                         real("other", 0.045F), real("one", 1),           real("half", 0.5F)};
   const Strings power{node("Pow", {"c", "three"}, "cube")};
   const Strings product{node("Mul", {"c", "c"}, "square"), node("Mul", {"c", "square"}, "cube")};

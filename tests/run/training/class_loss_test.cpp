@@ -2,18 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "base/text.h"
 #include "run/plan/plan_refusal.h"
-#include "run/run_point.h"
-#include "run/tiny_config.h"
-#include "support/idx_images.h"
+#include "run/training/tiny_training.h"
 
 namespace tandem {
 namespace {
-
-namespace fs = std::filesystem;
 
 void expectPart(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -50,21 +45,18 @@ TEST(ClassLoss, AThresholdIsForOneThatReadsIt) {
   EXPECT_EQ(refusalOf(config), "");
 }
 
-/// One epoch in which the weights stay what they are, on 40 images.
-RunRecord judged(void (*change)(Config&)) {
-  const fs::path folder = fs::path(testing::TempDir()) / "class_loss";
-  Config config = tiny();
-  config.input.data = writeIdxImages(folder, 40);
-  writeIdxImages(folder, 20, 0, "t10k");
-  config.network.model = "lenet5";
-  config.training.epochs = 1, config.step.learningRate = 1e-30;
-  change(config);
-  RunRecord record = runPoint(resolvePlan(config), nullptr);
-  EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-  return record;
-}
+/// Trainings in which the weights stay what they are.
+class ClassLossTraining : public TinyTraining {
+ protected:
+  RunRecord judged(void (*change)(Config&)) const {
+    Config config = this->config(1);
+    config.network.model = "lenet5", config.step.learningRate = 1e-30;
+    change(config);
+    return ended(config);
+  }
+};
 
-TEST(ClassLoss, IsTrainedAndCrossEntropyIsEvaluated) {
+TEST_F(ClassLossTraining, IsTrainedAndCrossEntropyIsEvaluated) {
   const RunRecord usual = judged([](Config&) {}), bce = judged([](Config&config) { config.step.loss = "bce"; });
   EXPECT_EQ(usual.placement.loss, "softmax_cross_entropy");
   EXPECT_EQ(bce.placement.loss, "one_hot_binary_cross_entropy");
@@ -75,7 +67,7 @@ TEST(ClassLoss, IsTrainedAndCrossEntropyIsEvaluated) {
   EXPECT_EQ(bce.training->evaluations.back().accuracy, usual.training->evaluations.back().accuracy);
 }
 
-TEST(ClassLoss, TargetsAreComparedAfterTheyAreMixed) {
+TEST_F(ClassLossTraining, TargetsAreComparedAfterTheyAreMixed) {
   const RunRecord all = judged([](Config& config) { config.step.loss = "bce", config.step.cutmix = 1; });
   const RunRecord either =
       judged([](Config& config) { config.step.loss = "bce", config.step.cutmix = 1, config.step.bceThreshold = 0; });

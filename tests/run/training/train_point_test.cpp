@@ -11,60 +11,18 @@
 #include "formats/io/checksum.h"
 #include "formats/io/file.h"
 #include "formats/weights/weights_file.h"
-#include "run/tiny_config.h"
 #include "run/training/checkpoint_folder.h"
+#include "run/training/tiny_training.h"
 #include "support/captured_warnings.h"
-#include "support/idx_images.h"
 
 namespace tandem {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Trainings of a small network on 40 images, with 20 test images, in a folder of the running test's own.
-class Training : public testing::Test {
+class Training : public TinyTraining {
  protected:
-  Training() {
-    fs::remove_all(folder_);
-    writeIdxImages(folder_ / "data", 40);
-    writeIdxImages(folder_ / "data", 20, 0, "t10k");
-  }
-
-  Config config(double epochs = 3) const {
-    Config config = tiny();
-    config.input.data = (folder_ / "data").string();
-    config.training.epochs = epochs;
-    config.step.learningRate = 0.01;
-    return config;
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  static RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
-
-  /// The SHA-256 of the weights that a training ends with.
-  std::string weightsOf(Config config) const {
-    config.output.saveWeights = path("weights.safetensors");
-    const RunRecord record = run(config);
-    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-    return sha256Of(readFile(config.output.saveWeights, 1 << 26));
-  }
-
-  /// The same of one that is ended after its first checkpoint, and resumed.
-  std::string weightsOfResumed(Config config, double firstEpochs = 1) const {
-    config.training.checkpoint = path("checkpoints");
-    Config first = config;
-    first.training.epochs = firstEpochs;
-    EXPECT_EQ(run(first).outcome.reason, "");
-    config.training.resume = "always";
-    config.training.allowChanges = true;  // --epochs
-    return weightsOf(config);
-  }
-
   static std::string notesOf(const RunRecord& record) { return join(record.notes, "\n"); }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / concat("training_", testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Training, SaysWhatItDid) {
@@ -360,13 +318,6 @@ TEST_F(Training, ThatIsOverIsResumedToItsEnd) {
 }
 
 TEST_F(Training, WhatItCannotDoIsRefused) {
-  const auto reasonOf = [&](void (*change)(Config&)) {
-    Config config = this->config();
-    change(config);
-    const RunRecord record = run(config);
-    EXPECT_EQ(record.outcome.code, ExitCode::usage) << record.outcome.reason;
-    return record.outcome.reason;
-  };
   EXPECT_NE(reasonOf([](Config& config) { config.exchange.strategy = "independent"; }).find("--strategy=independent: "),
             std::string::npos);
   EXPECT_NE(reasonOf([](Config& config) { config.training.resume = "auto"; }).find("--resume=auto needs --checkpoint"),

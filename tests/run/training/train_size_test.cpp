@@ -1,45 +1,16 @@
 // --train-size.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "run/run_point.h"
-#include "run/tiny_config.h"
-#include "support/idx_images.h"
+#include "run/training/tiny_training.h"
 
 namespace tandem {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Trainings of a small network on 40 images of 28 pixels, with 20 test images.
-class TrainSize : public testing::Test {
- protected:
-  Config config(double epochs) const {
-    Config config = tiny();
-    config.input.data = writeIdxImages(folder_, 40);
-    writeIdxImages(folder_, 20, 0, "t10k");
-    config.training.epochs = epochs;
-    config.step.learningRate = 0.01;
-    return config;
-  }
-
-  static RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
-
-  std::string reasonOf(void (*change)(Config&)) const {
-    Config config = this->config(3);
-    change(config);
-    const RunRecord record = run(config);
-    EXPECT_EQ(record.outcome.code, ExitCode::usage) << record.outcome.reason;
-    return record.outcome.reason;
-  }
-
-  const fs::path folder_ = fs::path(testing::TempDir()) /
-                           concat("train_size_", testing::UnitTest::GetInstance()->current_test_info()->name());
-};
+using TrainSize = TinyTraining;
 
 TEST_F(TrainSize, ImagesGrow) {
   Config growing = config(3), small = config(1), usual = config(1);

@@ -5,41 +5,15 @@
 
 #include "base/text.h"
 #include "formats/image/image.h"
-#include "run/plan/plan.h"
-#include "run/run_point.h"
-#include "run/tiny_config.h"
+#include "run/training/tiny_training.h"
 #include "run/training/wrong_pictures.h"
-#include "support/idx_images.h"
 
 namespace tandem {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Trainings of a small network on 40 images, with 20 test images, in a folder of the running test's own.
-class WatchedTraining : public testing::Test {
- protected:
-  WatchedTraining() {
-    fs::remove_all(folder_);
-    writeIdxImages(folder_ / "data", 40);
-    writeIdxImages(folder_ / "data", 20, 0, "t10k");
-  }
-
-  Config config(double epochs) const {
-    Config config = tiny();
-    config.input.data = (folder_ / "data").string();
-    config.training.epochs = epochs;
-    config.step.learningRate = 0.01;
-    return config;
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  static RunRecord run(const Config& config) { return runPoint(resolvePlan(config), nullptr); }
-
-  const fs::path folder_ =
-      fs::path(testing::TempDir()) / concat("watched_", testing::UnitTest::GetInstance()->current_test_info()->name());
-};
+using WatchedTraining = TinyTraining;
 
 TEST_F(WatchedTraining, WrongPredictionsAreTheSurestOfTheLastEvaluation) {
   Config config = this->config(2);

@@ -16,11 +16,7 @@ void checkShapes(const at::Tensor& logits, const at::Tensor& labels, double divi
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "binaryCrossEntropy: logits [N, K]");
   check(labels.sizes() == logits.sizes() && (labels.scalar_type() == at::kByte || labels.scalar_type() == at::kFloat),
         "binaryCrossEntropy: labels [N, K] uint8 or float");
-  check(labels.device() == logits.device(), "binaryCrossEntropy: one device");
-  check(divisor > 0, "binaryCrossEntropy: divisor above 0");
-  check(!classWeights.defined() || (classWeights.dim() == 1 && classWeights.size(0) == logits.size(1) &&
-                                    classWeights.device() == logits.device()),
-        "binaryCrossEntropy: class weights [K] on the device of the logits");
+  checkTerms(logits, labels, divisor, classWeights);
 }
 
 void checkLabels(const at::Tensor& labels) {

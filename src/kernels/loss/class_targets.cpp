@@ -18,17 +18,21 @@ at::Tensor oneHot(const at::Tensor& labels, int64_t classes, at::ScalarType type
 
 }  // namespace
 
+void checkTerms(const at::Tensor& logits, const at::Tensor& labels, double divisor, const at::Tensor& classWeights) {
+  check(labels.device() == logits.device(), "a loss of classes: one device");
+  check(divisor > 0, "a loss of classes: divisor above 0");
+  check(!classWeights.defined() || (classWeights.dim() == 1 && classWeights.size(0) == logits.size(1) &&
+                                    classWeights.device() == logits.device()),
+        "a loss of classes: class weights [K] on the device of the logits");
+}
+
 void checkClassLabels(const at::Tensor& logits, const at::Tensor& labels, double divisor,
                       const at::Tensor& classWeights) {
   check(logits.dim() == 2 && logits.size(0) > 0 && logits.size(1) > 0, "a loss of classes: logits [N, K]");
   const bool shares = labels.scalar_type() == at::kFloat && labels.sizes() == logits.sizes();
   check(shares || (labels.dim() == 1 && labels.size(0) == logits.size(0) && labels.scalar_type() == at::kLong),
         "a loss of classes: labels [N] int64 or [N, K] float");
-  check(labels.device() == logits.device(), "a loss of classes: one device");
-  check(divisor > 0, "a loss of classes: divisor above 0");
-  check(!classWeights.defined() || (classWeights.dim() == 1 && classWeights.size(0) == logits.size(1) &&
-                                    classWeights.device() == logits.device()),
-        "a loss of classes: class weights [K] on the device of the logits");
+  checkTerms(logits, labels, divisor, classWeights);
 }
 
 void checkClasses(const int64_t* labels, int64_t rows, int64_t classes) {

@@ -6,9 +6,12 @@
 
 namespace tandem {
 
+/// Throws InternalError unless logits [N, K] and labels are on one device, with class weights [K] there or none, and
+/// the divisor is above 0.
+void checkTerms(const at::Tensor& logits, const at::Tensor& labels, double divisor, const at::Tensor& classWeights);
+
 /// Labels of networks that choose one class per image: [N] int64 in [0, K), or the share of each class, [N, K] float.
-/// Throws InternalError unless logits [N, K] and labels fit, on one device, with class weights [K] there or none, and a
-/// divisor above 0.
+/// Throws InternalError unless logits [N, K] and labels fit, and as checkTerms() does.
 void checkClassLabels(const at::Tensor& logits, const at::Tensor& labels, double divisor,
                       const at::Tensor& classWeights);
 

@@ -78,12 +78,6 @@ void softmax(Call& call) {
   part(call);
 }
 
-/// The one node of a pattern: what `other` was made of, by an activation with this name, is `x` itself.
-bool isMadeOf(const Importer& in, const View& other, std::string_view operation, const View& x) {
-  return operationOf(in, other.node) == operation && in.graph.at(other.node).inputs.front() == x.node &&
-         other.dims == x.dims && other.firstChannel == 0;
-}
-
 /// x * sigmoid(x), x * hard_sigmoid(x) or x * (1 + what GELU adds), with factors; empty for another product.
 std::optional<View> gatedByItself(Call& call, const View& x, const View& gate) {
   struct Row {

@@ -20,14 +20,6 @@ View partOf(const Call& call, View x, std::string_view part, int input) {
   return x;
 }
 
-bool isPlain(const View& view) { return view.factor == 1 && view.offset == 0; }
-
-/// Whether `made` is `part`, whose input is `x`.
-bool isPart(const Call& call, const View& made, std::string_view part, const View& x) {
-  return operationOf(call.in, made.node) == part && call.in.graph.at(made.node).inputs.front() == x.node &&
-         made.dims == x.dims && made.firstChannel == x.firstChannel && isPlain(x);
-}
-
 }  // namespace
 
 void gelu(Call& call) {
@@ -52,12 +44,12 @@ void cubed(Call& call) {
 }
 
 std::optional<View> cubeOf(const Call& call, const View& x, const View& square) {
-  if (!isPlain(square) || !isPart(call, square, squarePart, x)) return std::nullopt;
+  if (!isPlain(square) || !isMadeOf(call.in, square, squarePart, x)) return std::nullopt;
   return partOf(call, x, cubePart, x.node);
 }
 
 std::optional<View> cubicOf(const Call& call, const View& x, const View& cube) {
-  if (!near(cube.factor, ofCube) || cube.offset != 0 || !isPart(call, cube, cubePart, x)) return std::nullopt;
+  if (!near(cube.factor, ofCube) || cube.offset != 0 || !isMadeOf(call.in, cube, cubePart, x)) return std::nullopt;
   return partOf(call, x, cubicPart, x.node);
 }
 

@@ -327,6 +327,13 @@ std::string_view operationOf(const Importer& in, int node) {
   return made.operation == nullptr ? std::string_view(made.part) : made.operation->name;
 }
 
+bool isPlain(const View& view) { return view.factor == 1 && view.offset == 0; }
+
+bool isMadeOf(const Importer& in, const View& made, std::string_view operation, const View& x) {
+  return operationOf(in, made.node) == operation && in.graph.at(made.node).inputs.front() == x.node && isPlain(x) &&
+         made.dims == x.dims && made.firstChannel == x.firstChannel;
+}
+
 size_t dimensionOf(int64_t axis, size_t rank) {
   const auto size = static_cast<int64_t>(rank);
   if (axis < -size || axis >= size) throw UsageError(concat("axis ", axis, " is not one of ", rank, " dimensions"));

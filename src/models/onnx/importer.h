@@ -120,6 +120,11 @@ ImportedWeight standIn(ConstantMemory& memory, std::string suffix, int64_t count
 /// The name of what a node computes: its operation, or a part of a pattern.
 std::string_view operationOf(const Importer& in, int node);
 
+/// Whether a view shows a node as it is: without factor and offset.
+bool isPlain(const View& view);
+/// Whether `made` is what the operation or part of a pattern with this name makes of `x`, pixel by pixel.
+bool isMadeOf(const Importer& in, const View& made, std::string_view operation, const View& x);
+
 /// A dimension counted from the front. Throws UsageError if it is not within the rank.
 size_t dimensionOf(int64_t axis, size_t rank);
 

@@ -21,7 +21,7 @@ Dims withoutChannels(Dims dims) {
   return dims;
 }
 
-bool isPlain(const View& view) { return view.factor == 1 && view.offset == 0; }
+bool isCentred(const Importer& in, const View& view) { return operationOf(in, view.node) == centredPart; }
 
 }  // namespace
 
@@ -29,8 +29,6 @@ void channelMean(Call& call, const View& given) {
   if (call.whole("keepdims", 1) == 0) throw UsageError("a mean over channels that are left away");
   call.give(View{.node = call.in.graph.addPart(meanPart, given.node), .dims = withoutChannels(given.dims)});
 }
-
-bool isCentred(const Importer& in, const View& view) { return operationOf(in, view.node) == centredPart; }
 
 void centred(Call& call) {
   const View x = call.in.whole(call.view(0)), &mean = call.view(1);

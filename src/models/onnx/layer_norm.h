@@ -13,8 +13,6 @@ void channelMean(Call& call, const View& given);
 /// x - mean(x). Both inputs are views.
 void centred(Call& call);
 
-bool isCentred(const Importer& in, const View& view);
-
 /// The square of a tensor, as a power or as a product with itself. Layer norm reads that of x - mean(x).
 void squared(Call& call);
 inline constexpr std::string_view squarePart = "a square";  ///< what it makes

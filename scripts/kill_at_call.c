@@ -49,15 +49,14 @@ static int is_due(const char* name) {
   return 0;
 }
 
-static void end(void) {
-  raise(SIGKILL);
-}
+static void end(void) { raise(SIGKILL); }
 
 #define AT(inside, name) \
   if ((inside) && is_due(name)) end()
 
+// O_TMPFILE has the bit of O_DIRECTORY too.
 static mode_t mode_of(int flags, va_list rest) {
-  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(rest, mode_t) : 0;
 }
 
 // Opening for reading alone changes nothing.

@@ -62,6 +62,7 @@ TEST_F(ClassLossTraining, IsTrainedAndCrossEntropyIsEvaluated) {
   EXPECT_EQ(bce.placement.loss, "one_hot_binary_cross_entropy");
   EXPECT_NEAR(usual.losses.front(), std::log(10.0), 1) << "outputs of an untrained network are small";
   EXPECT_NEAR(bce.losses.front(), std::log(2.0), 0.6);
+  EXPECT_GT(10 * bce.losses.front(), usual.losses.front()) << "ten binary losses are more than the cross-entropy";
   ASSERT_TRUE(usual.training && bce.training);
   EXPECT_EQ(bce.training->evaluations.back().loss, usual.training->evaluations.back().loss);
   EXPECT_EQ(bce.training->evaluations.back().accuracy, usual.training->evaluations.back().accuracy);

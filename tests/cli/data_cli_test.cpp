@@ -97,6 +97,7 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "inspect", folder, "--split=test"},
                                  {"data", "serve", "ipc://x", "--data-split=test"},
                                  {"data", "serve", "ipc://x", "--data=" + folder, "--data-split=tests"},
+                                 {"data", "serve", "ipc://x", "--timeout=-1"},
                                  {"data", "size"},
                                  {"data", "size", "--model=resnet20"},
                                  {"data", "size", folder, "--steps=3"},

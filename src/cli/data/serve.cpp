@@ -18,7 +18,6 @@ namespace tandem {
 namespace {
 
 constexpr std::string_view synthetic = "synthetic";
-constexpr int lingerMs = 60'000;
 
 constexpr CommandOption options[] = {
     {"--data", "PATH|synthetic", "data set whose images are sent", synthetic},
@@ -30,6 +29,7 @@ constexpr CommandOption options[] = {
     {"--batches", "N", "messages, then it ends; 0 sends until it is stopped", "0"},
     {"--producers", "N", "threads that make batches", "1"},
     {"--prefetch", "N", "messages that may wait", "50"},
+    {"--timeout", "S", "seconds without a consumer that takes a message, then it fails; 0 waits for ever", "600"},
     {"--seed", "N", "of the order, of changes and of synthetic images", "1"},
     {"--wait", "true|false", "wait at the address, for consumers that connect; else connect to one that waits",
      "false"},
@@ -82,14 +82,9 @@ class Sending {
   }
   ~Sending() { queue_.stop(); }
 
-  void run(zmq::socket_t& socket) {
-    for (int64_t sent = 0; sent != batches_ || batches_ == 0; ++sent) {
-      auto* const message = new std::vector<uint8_t>(*queue_.take());
-      socket.send(zmq::message_t(
-                      message->data(), message->size(),
-                      [](void*, void* own) { delete static_cast<std::vector<uint8_t>*>(own); }, message),
-                  zmq::send_flags::none);
-    }
+  void run(ZmqSocket& socket) {
+    for (int64_t sent = 0; sent != batches_ || batches_ == 0; ++sent) socket.send(*queue_.take());
+    socket.drain();
   }
 
  private:
@@ -117,6 +112,7 @@ int serveData(Arguments typed) {
   const int64_t batches = arguments.number("--batches", 0, int64_t{1} << 40);
   const int64_t producers = arguments.number("--producers", 1, 4096);
   const int64_t waiting = arguments.number("--prefetch", 1, 65536);
+  const int64_t timeout = arguments.number("--timeout", 0, 1'000'000);
   const bool waits = flag(arguments, "--wait"), open = flag(arguments, "--insecure-zmq");
   const BatchMaker maker = makerOf(arguments);
   ZmqSocket socket({.address = arguments.path(),
@@ -125,12 +121,13 @@ int serveData(Arguments typed) {
                     .connects = !waits,
                     .mayBeOpen = open,
                     .keys = arguments.text("--zmq-keys"),
-                    .lingerMs = lingerMs,
+                    .timeoutMs = timeout == 0 ? -1 : static_cast<int>(timeout * 1000),
                     .waiting = waiting});
   const Nanos begin = now();
-  Sending(maker, batches, producers, waiting).run(socket.socket());
+  Sending(maker, batches, producers, waiting).run(socket);
   const double images = static_cast<double>(batches * maker.plan().count) / seconds(now() - begin);
-  std::cout << batches << " batches sent to " << arguments.path() << ", " << fixed(images, 1) << " images/s\n";
+  std::cout << batches << (batches == 1 ? " batch" : " batches") << " sent to " << arguments.path() << ", "
+            << fixed(images, 1) << " images/s\n";
   return 0;
 }
 

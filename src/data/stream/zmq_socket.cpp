@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -121,11 +122,42 @@ class ZmqSocket::Gate {
   std::thread thread_;
 };
 
-ZmqSocket::ZmqSocket(const ZmqOptions& options) : context_(1), socket_(context_, options.type) {
+void ZmqSocket::Held::add() {
+  const MutexLock lock(mutex_);
+  ++count_;
+}
+
+void ZmqSocket::Held::remove() {
+  const MutexLock lock(mutex_);
+  --count_;
+  changed_.notify_all();
+}
+
+int64_t ZmqSocket::Held::count() const {
+  const MutexLock lock(mutex_);
+  return count_;
+}
+
+bool ZmqSocket::Held::waitForFewer(int64_t before, int ms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+  MutexLock lock(mutex_);
+  while (count_ >= before) {
+    if (ms < 0) {
+      changed_.wait(lock);
+    } else if (changed_.wait_until(lock, end) == std::cv_status::timeout) {
+      return count_ < before;
+    }
+  }
+  return true;
+}
+
+ZmqSocket::ZmqSocket(const ZmqOptions& options)
+    : title_(options.title), timeoutMs_(options.timeoutMs), context_(1), socket_(context_, options.type) {
   requireClosed(options);
   try {
     const auto waiting = static_cast<int>(options.waiting);
-    socket_.set(zmq::sockopt::linger, options.lingerMs);
+    socket_.set(zmq::sockopt::linger, options.timeoutMs);
+    socket_.set(zmq::sockopt::sndtimeo, options.timeoutMs);
     socket_.set(zmq::sockopt::sndhwm, waiting);
     socket_.set(zmq::sockopt::rcvhwm, waiting);
     socket_.set(zmq::sockopt::maxmsgsize, options.mostBytes);
@@ -160,6 +192,37 @@ ZmqSocket::ZmqSocket(const ZmqOptions& options) : context_(1), socket_(context_,
 }
 
 ZmqSocket::~ZmqSocket() = default;
+
+void ZmqSocket::refuseToWait() {
+  socket_.set(zmq::sockopt::linger, 0);
+  throw PeerError(concat(title_, ": nobody took a message for ", timeoutMs_ / 1000, " s (--timeout); ",
+                         sent_ - held_.count(), " have left; start a consumer there"));
+}
+
+void ZmqSocket::send(std::vector<uint8_t> bytes) {
+  struct Message {
+    std::vector<uint8_t> bytes;
+    Held& held;
+  };
+  auto own = std::make_unique<Message>(Message{std::move(bytes), held_});
+  held_.add();
+  ++sent_;
+  zmq::message_t message(
+      own->bytes.data(), own->bytes.size(),
+      [](void*, void* given) {
+        const std::unique_ptr<Message> freed(static_cast<Message*>(given));
+        freed->held.remove();
+      },
+      own.get());
+  own.release();
+  if (!socket_.send(message, zmq::send_flags::none)) refuseToWait();
+}
+
+void ZmqSocket::drain() {
+  while (const int64_t left = held_.count()) {
+    if (!held_.waitForFewer(left, timeoutMs_)) refuseToWait();
+  }
+}
 
 void makeZmqKeys(const std::string& folder) {
   std::error_code error;

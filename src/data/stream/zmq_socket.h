@@ -1,9 +1,13 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 #include <zmq.hpp>
+
+#include "base/mutex.h"
 
 namespace tandem {
 
@@ -15,7 +19,7 @@ struct ZmqOptions {
   bool connects = false;   ///< to the address; else it waits there
   bool mayBeOpen = false;  ///< whether it may wait, without keys, where other hosts reach it
   std::string keys = {};   ///< folder of makeZmqKeys(); empty: connections are plain
-  int lingerMs = 0;        ///< that an end waits for messages to leave
+  int timeoutMs = 0;       ///< for send() and drain(): that nobody takes a message; -1: without end
   int64_t waiting = 1;     ///< messages that may wait
   int64_t mostBytes = -1;  ///< of a message that comes; -1: any
 };
@@ -28,8 +32,35 @@ class ZmqSocket {
   ~ZmqSocket();
   zmq::socket_t& socket() { return socket_; }
 
+  /// Sends a message. While `waiting` messages wait, it waits. Throws PeerError if nobody takes one for the timeout.
+  void send(std::vector<uint8_t> bytes);
+  /// Waits until the last message has left, as for send(). A socket that ends without it loses what still waits.
+  void drain();
+
  private:
   class Gate;
+
+  /// Counts the messages that ZeroMQ holds. Its thread frees them, some when the context ends.
+  class Held {
+   public:
+    void add();
+    void remove();
+    int64_t count() const;
+    /// Returns whether fewer than `before` are left. Waits for that, -1 ms: without end.
+    bool waitForFewer(int64_t before, int ms);
+
+   private:
+    mutable Mutex mutex_;
+    std::condition_variable_any changed_;
+    int64_t count_ TANDEM_GUARDED_BY(mutex_) = 0;
+  };
+
+  [[noreturn]] void refuseToWait();
+
+  const std::string title_;
+  const int timeoutMs_;
+  int64_t sent_ = 0;
+  Held held_;  // ends after the context
   zmq::context_t context_;
   std::unique_ptr<Gate> gate_;  // lets clients in; null: all of this host, or of the address
   zmq::socket_t socket_;        // closed first

@@ -10,12 +10,13 @@
 namespace tandem {
 namespace {
 
+constexpr uint64_t leastChunkBytes = 4 << 10;
 constexpr uint64_t chunkBytes = 256 << 10;
 constexpr int gzipWindow = 15 + 16;  // zlib's code for the largest window, with gzip header and checked trailer
 
 class Inflater {
  public:
-  explicit Inflater(std::span<const uint8_t> bytes, uint64_t chunk = chunkBytes) : bytes_(bytes), chunk_(chunk) {
+  Inflater(std::span<const uint8_t> bytes, uint64_t chunk) : bytes_(bytes), chunk_(chunk) {
     if (inflateInit2(&stream_, gzipWindow) != Z_OK) throw InternalError("zlib could not start");
   }
   ~Inflater() { inflateEnd(&stream_); }
@@ -72,7 +73,7 @@ bool isGzip(std::span<const uint8_t> head) { return head.size() >= 2 && head[0] 
 
 Result<std::vector<uint8_t>> gunzip(std::span<const uint8_t> bytes, const GzipLimits& limits) {
   if (!isGzip(bytes)) return parseError(0, "not a gzip file: it must start with 1f 8b");
-  Inflater inflater(bytes);
+  Inflater inflater(bytes, std::clamp<uint64_t>(4 * bytes.size(), leastChunkBytes, chunkBytes));
   std::vector<uint8_t> out;
   for (;;) {
     const int verdict = inflater.append(out);

@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-constexpr int lingerMs = 2000;
+constexpr int timeoutMs = 20'000;
 
 class ZmqTest : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class ZmqTest : public ::testing::Test {
             .title = "sender",
             .type = zmq::socket_type::push,
             .connects = true,
-            .lingerMs = lingerMs,
+            .timeoutMs = timeoutMs,
             .waiting = 4};
   }
 
@@ -46,6 +46,8 @@ class ZmqTest : public ::testing::Test {
 void send(ZmqSocket& socket, const std::string& text, bool more = false) {
   socket.socket().send(zmq::buffer(text), more ? zmq::send_flags::sndmore : zmq::send_flags::none);
 }
+
+std::vector<uint8_t> messageOf(std::string_view text) { return {text.begin(), text.end()}; }
 
 Frame nextOf(FrameStream& stream) { return stream.next(60'000).value(); }
 
@@ -93,7 +95,8 @@ TEST_F(ZmqTest, AReceiverThatPausesLosesNothing) {
     sends.address = where, sends.waiting = 2;
     sending.emplace_back([=] {
       ZmqSocket socket(sends);
-      for (int i = 0; i < messages; ++i) send(socket, numbered(i));
+      for (int i = 0; i < messages; ++i) socket.send(messageOf(numbered(i)));
+      socket.drain();
     });
   }
   std::this_thread::sleep_for(std::chrono::seconds(9));
@@ -101,6 +104,33 @@ TEST_F(ZmqTest, AReceiverThatPausesLosesNothing) {
     for (int i = 0; i < messages; ++i) ASSERT_TRUE(textOf(nextOf(*stream)) == numbered(i)) << i;
   }
   for (std::thread& thread : sending) thread.join();
+}
+
+TEST_F(ZmqTest, ASenderWithoutAReceiverSaysWhatHasLeft) {
+  ZmqOptions connects = sender();
+  connects.timeoutMs = 100, connects.waiting = 2;
+  ZmqOptions waits = connects;
+  waits.connects = false, waits.address = concat("ipc://", path("waiting"));
+  ZmqSocket first(connects), second(waits);
+  first.send(messageOf("one"));
+  first.send(messageOf("two"));
+  for (const std::string& text : {textOfFailure<PeerError>([&] { first.drain(); }),
+                                  textOfFailure<PeerError>([&] { first.send(messageOf("three")); }),
+                                  textOfFailure<PeerError>([&] { second.send(messageOf("one")); })}) {
+    EXPECT_NE(text.find("; 0 have left"), std::string::npos) << text;
+  }
+}
+
+TEST_F(ZmqTest, WhatHasLeftArrives) {
+  const auto stream = openZmqStream(options());
+  std::thread sending([&] {
+    ZmqSocket socket(sender());
+    for (int i = 0; i < 20; ++i) socket.send(messageOf(concat("message ", i)));
+    socket.drain();
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(textOf(nextOf(*stream)), concat("message ", i));
+  sending.join();
+  EXPECT_FALSE(stream->next(10));
 }
 
 TEST_F(ZmqTest, SilenceIsNoMessage) {
@@ -152,7 +182,7 @@ TEST_F(ZmqTest, KeysLetTheirOwnersInAlone) {
   const auto stream = openZmqStream(asked);
   ZmqOptions plain = sender(), unknown = sender(), known = sender();
   unknown.keys = path("other"), known.keys = path("keys");
-  plain.lingerMs = unknown.lingerMs = 0;
+  plain.timeoutMs = unknown.timeoutMs = 0;
   ZmqSocket first(plain), second(unknown), third(known);
   // One that is refused already has nobody to send to, and would wait for ever.
   first.socket().send(zmq::str_buffer("plain"), zmq::send_flags::dontwait);

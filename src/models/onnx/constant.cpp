@@ -13,7 +13,7 @@
 namespace tandem::onnx {
 namespace {
 
-constexpr uint64_t mostMemory = uint64_t{1} << 30;
+constexpr uint64_t leastMemory = uint64_t{64} << 20, memoryPerModelByte = 8;
 constexpr uint64_t mostNumbers = 65'536;
 
 std::string named(const Constant& constant) { return concat("tensor '", escaped(constant.tensor.name), "'"); }
@@ -75,6 +75,10 @@ void append(std::vector<uint8_t>& bytes, double value) {
   appendLittleEndian(bytes, static_cast<Number>(value));
 }
 
+bool isExpandedNumber(const FileTensor& tensor) {
+  return !tensor.strides.empty() && std::ranges::all_of(tensor.strides, [](int64_t stride) { return stride == 0; });
+}
+
 /// Values beyond the range of whole numbers become the nearest one; casting them would be undefined.
 int64_t wholeOf(double value) {
   if (std::isnan(value)) return 0;
@@ -85,9 +89,11 @@ int64_t wholeOf(double value) {
 
 }  // namespace
 
+ConstantMemory::ConstantMemory(uint64_t modelBytes) : most_(leastMemory + memoryPerModelByte * modelBytes) {}
+
 void ConstantMemory::requireRoom(uint64_t bytes) const {
-  if (bytes <= mostMemory - bytes_) return;
-  throw UsageError(concat("computed tensors come to more than ", mostMemory, " bytes; fold constants in the exporter"));
+  if (bytes <= most_ - bytes_) return;
+  throw UsageError(concat("computed tensors come to more than ", most_, " bytes; fold constants in the exporter"));
 }
 
 std::span<const uint8_t> ConstantMemory::keep(std::vector<uint8_t> bytes) {
@@ -150,10 +156,7 @@ double numberOf(const Constant& constant) {
 }
 
 bool isExpandedZero(const Constant& constant) {
-  const FileTensor& tensor = constant.tensor;
-  const bool isOne = std::ranges::all_of(tensor.strides, [](int64_t stride) { return stride == 0; });
-  if (tensor.strides.empty() || !isOne) return false;
-  return numberAt(tensor, tensor.bytes, 0) == 0;
+  return isExpandedNumber(constant.tensor) && numberAt(constant.tensor, constant.tensor.bytes, 0) == 0;
 }
 
 Constant transposed(const Constant& constant, std::span<const int64_t> order) {
@@ -200,6 +203,7 @@ Constant sliced(const Constant& constant, size_t d, int64_t begin, int64_t step,
 Constant reshaped(ConstantMemory& memory, const Constant& constant, std::vector<int64_t> shape) {
   const auto bytes = byteCount(shape, constant.tensor.type->bytes);
   if (!bytes || *bytes != constant.tensor.byteCount()) throw UsageError(concat(named(constant), " has another size"));
+  if (isExpandedNumber(constant.tensor)) return viewOf(constant, shape, std::vector<int64_t>(shape.size(), 0));
   if (!constant.tensor.strides.empty()) memory.requireRoom(*bytes);
   Constant result = constant;
   std::vector<uint8_t> scratch;

@@ -18,12 +18,15 @@ struct Constant {
 /// Memory of tensors that are computed while a model is read. They live as long as this object.
 class ConstantMemory {
  public:
-  /// Throws UsageError if all tensors together would exceed 1 GiB. Call it before a tensor of that size is made.
+  /// All tensors together may have 64 MiB and eight times the bytes of the model: those that a reader needs are few.
+  explicit ConstantMemory(uint64_t modelBytes);
+  /// Throws UsageError if all tensors together would exceed the limit. Call it before a tensor of that size is made.
   void requireRoom(uint64_t bytes) const;
   /// Throws as requireRoom().
   std::span<const uint8_t> keep(std::vector<uint8_t> bytes);
 
  private:
+  const uint64_t most_;
   std::deque<std::vector<uint8_t>> tensors_;
   uint64_t bytes_ = 0;
 };
@@ -49,7 +52,7 @@ Constant transposed(const Constant& constant, std::span<const int64_t> order);
 Constant expanded(const Constant& constant, std::span<const int64_t> shape);
 /// `count` items of dimension `d` from `begin`, every `step`-th; there may be none.
 Constant sliced(const Constant& constant, size_t d, int64_t begin, int64_t step, int64_t count);
-/// The same values in another shape of as many; a copy if they do not lie row by row.
+/// The same values in another shape of as many. A copy if they do not lie row by row and are not one number.
 Constant reshaped(ConstantMemory& memory, const Constant& constant, std::vector<int64_t> shape);
 
 }  // namespace tandem::onnx

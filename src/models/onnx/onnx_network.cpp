@@ -17,6 +17,8 @@ namespace {
 
 /// What a weights file's tensors refer to.
 struct Memory {
+  explicit Memory(uint64_t modelBytes) : computed(modelBytes) {}
+
   OnnxModel model;  // tensors that the file does not store as plain bytes
   onnx::ConstantMemory computed;
 };
@@ -38,7 +40,7 @@ NetworkFile fileOf(const onnx::Importer& importer, int output, const Graph& grap
 }  // namespace
 
 OnnxImport importOnnx(std::vector<uint8_t> bytes, const std::string& path) {
-  auto memory = std::make_shared<Memory>();
+  auto memory = std::make_shared<Memory>(bytes.size());
   auto parsed = parseOnnx(bytes);
   if (!parsed) {
     throw DataError(concat(path, ": offset ", parsed.error().offset, ": ", parsed.error().text));

@@ -130,7 +130,9 @@ Optimizer::Optimizer(FlatBuffers& buffers, const OptimizerOptions& options)
   clip_ = at::ones({}, at::device(buffers.device()).dtype(at::kFloat));
 }
 
-void Optimizer::allocateState() { buffers_.allocateState(stateValues(options_)); }
+int Optimizer::states() const { return stateValues(options_); }
+
+void Optimizer::allocateState() { buffers_.allocateState(states()); }
 
 void Optimizer::beginStep(int64_t step, double gradientScale) {
   gradientScale_ = gradientScale;

@@ -52,6 +52,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
+  /// The number of states that it keeps per weight.
+  int states() const;
   /// Allocates the state of all slices at once. Call it before several threads update slices of the same memory.
   void allocateState();
   /// Gradients from now on are those of a loss with this scale; null: unscaled. The scale lies on the buffers' device

@@ -184,6 +184,14 @@ void ParameterServer::finish(Replica& replica) {
 }
 
 void ParameterServer::gatherState(Replica& replica) {
+  if (const auto& link = states_[replica.index].link) {
+    const int count = replica.optimizer.states();
+    const bool keeps = isFirst(context_.world);
+    for (size_t i = 0; keeps && replica.index == 0 && i < shards_.size(); ++i) shards_[i]->allocateState(count);
+    barrier_.arriveAndWait();
+    link->fetchStates(count, keeps);
+    barrier_.arriveAndWait();
+  }
   for (size_t i = 0; replica.index == 0 && i < shards_.size(); ++i) shards_[i]->stateTo(replica.buffers);
 }
 

@@ -143,4 +143,16 @@ void RankLink::fetchMasters() {
   }
 }
 
+void RankLink::fetchStates(int count, bool keeps) {
+  for (const ShardMessage& message : messages_) {
+    RankGroup& weights = *channelOf(message).weights;
+    for (int which = 0; which < count; ++which) {
+      const bool here = keeps || message.shard->serves();
+      const at::Tensor state = here ? message.shard->state(which, message.slice)
+                                    : at::empty_like(message.shard->buffers().master(message.slice));
+      weights.wait(weights.broadcastFrom(rootOf(message), state));
+    }
+  }
+}
+
 }  // namespace tandem

@@ -56,6 +56,9 @@ class RankLink {
   bool fetch(bool all);
   /// Collective: fetches the masters of all ranges.
   void fetchMasters();
+  /// Collective: fetches `count` states of the optimizer of all ranges. `keeps`: into this rank's shards, which have
+  /// memory for them; a rank that keeps nothing takes part.
+  void fetchStates(int count, bool keeps);
 
   size_t messages() const { return messages_.size(); }
 

@@ -134,7 +134,7 @@ void ServerShard::stateFrom(FlatBuffers& replica) {
     buffers_.master(buffers_.slice(i)).copy_(replica.master(replica.slice(plan_.variables[i])));
   }
   buffers_.refreshWeights();
-  for (int which = 0; which < replica.states(); ++which) {
+  for (int which = 0; serves() && which < replica.states(); ++which) {
     for (int i = 0; i < buffers_.parameters(); ++i) {
       buffers_.state(which, buffers_.slice(i)).copy_(replica.state(which, replica.slice(plan_.variables[i])));
     }

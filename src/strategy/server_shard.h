@@ -60,8 +60,12 @@ class ServerShard {
   /// Enqueues copies on the calling thread's current stream; the host does not wait. Weights are those put aside.
   void copyTo(FlatBuffers& replica, Values values) const;
 
-  /// Copy the optimizer's state of the shard's variables into a replica's buffers; and masters with it from there.
-  /// REQUIRES: serves(), and no update goes on.
+  /// The optimizer's state number `which` of a range. A copy has it after allocateState(), to be fetched.
+  at::Tensor state(int which, Slice inShard) { return buffers_.state(which, inShard); }
+  void allocateState(int count) { buffers_.allocateState(count); }
+
+  /// Copy the optimizer's state of the shard's variables into a replica's buffers; and from there masters, and their
+  /// state if this rank serves. REQUIRES: no update goes on.
   void stateTo(FlatBuffers& replica);
   void stateFrom(FlatBuffers& replica);
 

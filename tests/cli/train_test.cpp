@@ -49,6 +49,35 @@ class Train : public testing::Test {
   Finished train(Texts more) const { return runTandem(arguments(std::move(more))); }
   std::string sumOf(const std::string& name) const { return sha256Of(readFile(folder_ + "/" + name, 1 << 26)); }
 
+  /// Of the weights after 60 epochs.
+  std::string sumOfWhole(Texts more) const {
+    more.insert(more.end(), {"--epochs=60", "--validate-on=none", "--save-weights=" + folder_ + "/whole.safetensors"});
+    const Finished run = train(std::move(more));
+    EXPECT_EQ(run.code, 0) << run.err;
+    return sumOf("whole.safetensors");
+  }
+
+  /// The same of a training that the signal ended on its way, and that then went on.
+  std::string sumOfInterrupted(Texts more, int signal) const {
+    const std::string run = folder_ + "/run";
+    std::filesystem::remove_all(run);
+    more.insert(more.end(), {"--epochs=60", "--validate-on=none", "--checkpoint=" + run, "--resume=auto",
+                             "--save-weights=" + folder_ + "/parted.safetensors"});
+    Tandem first(arguments(more));
+    while (!contains(first.outSoFar(), "trivial fp32") || !std::filesystem::exists(run + "/lock")) {
+      EXPECT_FALSE(first.ended()) << first.outSoFar();
+      if (first.ended()) return "it did not begin";
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    kill(first.id(), signal);
+    const Finished ended = first.wait();
+    EXPECT_EQ(ended.code, stoppedAndSaved) << ended.out << ended.err;
+    const Finished resumed = train(more);
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    return sumOf("parted.safetensors");
+  }
+
   const std::string folder_ = ownFolder();
 };
 
@@ -117,27 +146,18 @@ TEST_F(Train, WrongPredictionsWithoutTheirDataHaveNoPictures) {
   EXPECT_TRUE(std::filesystem::exists(page));
 }
 
-/// SIGTERM ends it with a checkpoint, from which it goes on to the same weights.
+/// A signal ends it with a checkpoint, from which it goes on to the same weights.
 TEST_F(Train, ASignalEndsItAndItGoesOn) {
-  for (const int signal : {SIGTERM, SIGUSR1}) {
-    const std::string run = concat(folder_, "/run", signal), name = concat("w", signal, ".safetensors");
-    const Texts more{"--epochs=60", "--validate-on=none", "--checkpoint=" + run, "--resume=auto",
-                     "--save-weights=" + folder_ + "/" + name};
-    Tandem first(arguments(more));
-    while (!contains(first.outSoFar(), "trivial fp32") || !std::filesystem::exists(run + "/lock")) {
-      ASSERT_FALSE(first.ended()) << first.outSoFar();
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    kill(first.id(), signal);
-    const Finished ended = first.wait();
-    EXPECT_EQ(ended.code, stoppedAndSaved) << ended.out << ended.err;
-    const Finished resumed = train(more);
-    EXPECT_EQ(resumed.code, 0) << resumed.err;
+  const std::string whole = sumOfWhole({});
+  EXPECT_EQ(sumOfInterrupted({}, SIGTERM), whole);
+  EXPECT_EQ(sumOfInterrupted({}, SIGUSR1), whole);
+}
+
+TEST_F(Train, AServerOfRanksGoesOnFromItsCheckpoint) {
+  for (const char* servers : {"--server-ranks=0", "--server-ranks=1"}) {
+    const Texts more{"--strategy=parameter_server", "--optimizer=adam", "--ranks=2", servers};
+    EXPECT_EQ(sumOfInterrupted(more, SIGTERM), sumOfWhole(more)) << servers;
   }
-  ASSERT_EQ(train({"--epochs=60", "--validate-on=none", "--save-weights=" + folder_ + "/whole.safetensors"}).code, 0);
-  EXPECT_EQ(sumOf(concat("w", SIGTERM, ".safetensors")), sumOf("whole.safetensors"));
-  EXPECT_EQ(sumOf(concat("w", SIGUSR1, ".safetensors")), sumOf("whole.safetensors"));
 }
 
 TEST_F(Train, RanksEndWithTheSameWeights) {

@@ -25,13 +25,6 @@ Breach serversAreAmongTheReplicas(const RunPlan& plan) {
                 ": ranks that only serve are for tandem bench; in a training --server-ranks names those that serve");
 }
 
-Breach serverStateIsHere(const RunPlan& plan) {
-  if (!plan.setup.strategy->usesServer || plan.place.size == 1 || plan.config.training.checkpoint.empty()) return {};
-  return concat("--checkpoint=", plan.config.training.checkpoint, " with --strategy=", plan.config.exchange.strategy,
-                " on ", plan.place.size,
-                " ranks: the optimizer's state lies on other ranks; use --strategy=replicated");
-}
-
 Breach averageIsOnTheReplicas(const RunPlan& plan) {
   if (plan.config.step.ema == 0 || !plan.setup.strategy->usesServer) return std::nullopt;
   return concat("--ema=", plan.config.step.ema, " with --strategy=", plan.config.exchange.strategy,
@@ -100,9 +93,8 @@ Breach sizesCanBeTrained(const RunPlan& plan) {
 }
 
 constexpr Breach (*rulesInOrder[])(const RunPlan&) = {
-    strategyCanPause,       serversAreAmongTheReplicas, serverStateIsHere,
-    averageIsOnTheReplicas, imagesComeFromHere,         resumeHasAFolder,
-    targetIsAMetric,        outputsAreEvaluated,        sizesCanBeTrained};
+    strategyCanPause, serversAreAmongTheReplicas, averageIsOnTheReplicas, imagesComeFromHere, resumeHasAFolder,
+    targetIsAMetric,  outputsAreEvaluated,        sizesCanBeTrained};
 
 }  // namespace
 

@@ -78,6 +78,15 @@ enum Commands : unsigned {
 
 struct Option;
 
+/// Whether a training that goes on with another value has other bits.
+enum class Bits {
+  usual,         ///< an axis does, another option does not
+  kept,          ///< it does not
+  changed,       ///< it does
+  byEvaluation,  ///< where the learning rate follows evaluations
+  byCheckpoint   ///< where a loss that is not finite leads back to a checkpoint
+};
+
 /// What an option's value may be. Names are those of a catalog; catalogs are in other rooms, and cli passes their names
 /// in as CatalogNames, so that this room depends on none of them.
 enum class Values {
@@ -144,7 +153,7 @@ struct Option {
   FileUse file = FileUse::none;
   unsigned mostUsedOn = 0;   ///< the commands whose --help shows it first, as bits
   bool holdsCommas = false;  ///< one value may have them
-  bool keepsBits = false;    ///< of an axis: what is trained has the same bits with each of its values
+  Bits bits = Bits::usual;
 
   bool isAxis() const { return varies != Variation::none; }
 };

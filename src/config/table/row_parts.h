@@ -32,10 +32,13 @@ constexpr Option often(unsigned commands, Option option) {
   return option;
 }
 
-/// The row of an option whose values train the same bits.
-constexpr Option keepingBits(Option option) {
-  option.keepsBits = true;
+/// The row of an option with this rule for the bits that are trained.
+constexpr Option withBits(Bits bits, Option option) {
+  option.bits = bits;
   return option;
 }
+
+/// The row of an option whose values train the same bits.
+constexpr Option keepingBits(Option option) { return withBits(Bits::kept, option); }
 
 }  // namespace tandem::option_rows

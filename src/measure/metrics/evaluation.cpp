@@ -18,15 +18,20 @@ constexpr int64_t mostConfused = 1000;   // classes of a confusion matrix that i
 constexpr size_t fewestByDigits = 2000;  // scores; fewer are faster by comparisons
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
+constexpr int64_t topClasses = 5;
+
 constexpr EvaluationMetric rows[] = {
     {"accuracy", "share of images whose class has the highest output; with sigmoid: of flags told rightly",
-     [](const EvaluationRecord& evaluation) { return evaluation.accuracy; }, true, false},
+     [](const EvaluationRecord& evaluation) { return evaluation.accuracy; }, true, false,
+     [](bool, int64_t) { return true; }},
     {"top5", "share of images whose class is among the five highest outputs",
-     [](const EvaluationRecord& evaluation) { return evaluation.top5; }, true, false},
+     [](const EvaluationRecord& evaluation) { return evaluation.top5; }, true, false,
+     [](bool flags, int64_t classes) { return !flags && classes > topClasses; }},
     {"auc", "area under the ROC curve, mean over the classes, with sigmoid",
-     [](const EvaluationRecord& evaluation) { return evaluation.auc; }, true, true},
+     [](const EvaluationRecord& evaluation) { return evaluation.auc; }, true, true,
+     [](bool flags, int64_t) { return flags; }},
     {"loss", "mean loss over the images", [](const EvaluationRecord& evaluation) { return evaluation.loss; }, false,
-     false},
+     false, [](bool, int64_t) { return true; }},
 };
 
 double shareWithin(std::span<const int32_t> places, int32_t most) {
@@ -38,7 +43,7 @@ void judgeClasses(const EvaluatedImages& images, bool withConfusion, EvaluationR
   int64_t right = 0;
   for (size_t i = 0; i < images.labels.size(); ++i) right += images.labels[i] == images.predicted[i] ? 1 : 0;
   record.accuracy = static_cast<double>(right) / static_cast<double>(images.labels.size());
-  if (images.classes > 5) record.top5 = shareWithin(images.place, 5);
+  if (images.classes > topClasses) record.top5 = shareWithin(images.place, topClasses);
   if (!withConfusion || images.classes > mostConfused) return;
   record.confusion.assign(static_cast<size_t>(images.classes * images.classes), 0);
   for (size_t i = 0; i < images.labels.size(); ++i) {

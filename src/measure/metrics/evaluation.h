@@ -49,6 +49,8 @@ struct EvaluationMetric {
   double (*of)(const EvaluationRecord&);  ///< EvaluationRecord::none where the head does not have it
   bool higherIsBetter;
   bool ofFlags;  ///< the best for heads of flags
+  /// Whether evaluations have it: of flags, or of one class of so many.
+  bool (*isOf)(bool flags, int64_t classes);
 };
 
 /// accuracy, top5, auc, loss.

@@ -30,7 +30,7 @@ using nlohmann::json;
 
 constexpr int currentVersion = 1;
 constexpr uint64_t largestManifest = uint64_t{1} << 28, largestTensors = uint64_t{1} << 36;
-constexpr std::string_view prefix = "step-", unfinished = ".part";
+constexpr std::string_view prefix = "step-", unfinished = ".part", replaced = ".old";
 constexpr const char *manifestFile = "manifest.json", *stateFile = "state.safetensors",
                      *replicasFile = "replicas.safetensors", *lockFile = "lock";
 
@@ -59,14 +59,23 @@ void removeAll(const std::string& path) {
   if (error) throwStorageError("remove", path, error.message());
 }
 
+void renameTo(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) throwStorageError("rename", from, std::strerror(errno));
+}
+
 /// Renames a folder. One that has the name already takes that of `part`, and is removed: at any time one has the name.
+/// On a file system that cannot exchange names, the old one is at PATH.old in between (removeLeftOvers()).
 void giveName(const std::string& part, const std::string& path) {
   std::error_code ignored;
-  const bool replaces = fs::exists(path, ignored);
-  const int failed = replaces ? ::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE)
-                              : ::rename(part.c_str(), path.c_str());
-  if (failed != 0) throwStorageError("rename", part, std::strerror(errno));
-  if (replaces) removeAll(part);
+  if (!fs::exists(path, ignored)) return renameTo(part, path);
+  if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return removeAll(part);
+  if (errno != EINVAL && errno != ENOSYS) throwStorageError("rename", part, std::strerror(errno));
+  const std::string old = concat(path, replaced);
+  removeAll(old);
+  renameTo(path, old);
+  renameTo(part, path);
+  syncFolder(fs::path(path).parent_path());
+  removeAll(old);
 }
 
 json sumOf(const std::string& bytes) { return {{"bytes", bytes.size()}, {"sha256", sha256Of(asBytes(bytes))}}; }
@@ -147,6 +156,7 @@ json toJson(const CheckpointFacts& facts) {
           {"data", facts.data},
           {"program", facts.program},
           {"kernels", facts.kernels},
+          {"shares", facts.shares},
           {"training", record.take()}};
 }
 
@@ -160,6 +170,7 @@ CheckpointFacts factsFrom(const json& object) {
                         .data = object.at("data"),
                         .program = object.at("program"),
                         .kernels = object.at("kernels"),
+                        .shares = object.value("shares", std::vector<int64_t>()),
                         .record = {}};
   JsonReader reader(object.at("training"), "training");
   describe(reader, facts.record);
@@ -217,15 +228,26 @@ void CheckpointFolder::lock() {
 void CheckpointFolder::removeLeftOvers() const {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with(prefix) || !name.ends_with(unfinished)) continue;
+    if (!name.starts_with(prefix)) continue;
+    if (name.ends_with(replaced)) {
+      const std::string path = pathOf(name.substr(0, name.size() - replaced.size()));
+      if (!fs::exists(path)) {
+        renameTo(entry.path().string(), path);
+        continue;
+      }
+    } else if (!name.ends_with(unfinished)) {
+      continue;
+    }
     logInfo(concat("note: removed ", entry.path().string(), ", which an interrupted save had left"));
     removeAll(entry.path());
   }
 }
 
-// The newest are those just written, so an intact one is never removed for one that is not.
-void CheckpointFolder::removeOldest() const {
-  const auto steps = checkpointSteps(path_);
+// Later steps are of a training that went on from an earlier checkpoint, or counts other batches. So the newest is the
+// one just written, and an intact one is never removed for one that is not.
+void CheckpointFolder::removeOthers(int64_t saved) const {
+  auto steps = checkpointSteps(path_);
+  for (; steps.back() > saved; steps.pop_back()) removeAll(pathOf(folderNameOf(steps.back())));
   for (size_t i = 0; i + static_cast<size_t>(keep_) < steps.size(); ++i) removeAll(pathOf(folderNameOf(steps[i])));
 }
 
@@ -244,7 +266,7 @@ void CheckpointFolder::save(const CheckpointFacts& facts, const TrainingState& s
   faultAt(FaultPhase::rename);
   giveName(part, path);
   syncFolder(path_);
-  removeOldest();
+  removeOthers(facts.step);
 }
 
 std::vector<int64_t> checkpointSteps(const std::string& folder) {

@@ -12,15 +12,16 @@ namespace tandem {
 
 /// What a checkpoint says beside its tensors.
 struct CheckpointFacts {
-  int64_t step = 0;                 ///< updates that were made
-  nlohmann::json rate = {};         ///< RateControl::state()
-  int64_t ranks = 1, replicas = 1;  ///< of each rank
-  int64_t batch = 0;                ///< of all replicas
-  nlohmann::json config = {};       ///< all options, as in a record
-  std::string data = {};            ///< what the training images are, for comparison: name, number, classes
-  std::string program = {};         ///< version and commit
-  std::string kernels = {};         ///< by run/plan/kernel_selection_json.h; empty: those of a GPU
-  TrainingRecord record = {};       ///< until then
+  int64_t step = 0;                  ///< updates that were made
+  nlohmann::json rate = {};          ///< RateControl::state()
+  int64_t ranks = 1, replicas = 1;   ///< of each rank
+  int64_t batch = 0;                 ///< of all replicas
+  nlohmann::json config = {};        ///< all options, as in a record
+  std::string data = {};             ///< what the training images are, for comparison: name, number, classes
+  std::string program = {};          ///< version and commit
+  std::string kernels = {};          ///< by run/plan/kernel_selection_json.h; empty: those of a GPU
+  std::vector<int64_t> shares = {};  ///< RunPlan::shares that were measured; empty: they follow from the configuration
+  TrainingRecord record = {};        ///< until then
 };
 
 struct Checkpoint {
@@ -44,7 +45,8 @@ class CheckpointFolder {
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
 
-  /// Writes a checkpoint, and then removes the oldest beyond `keep`. Replaces one of the same step.
+  /// Writes a checkpoint, and then removes the oldest beyond `keep`, and those of later steps: the training has left
+  /// them. Replaces one of the same step.
   void save(const CheckpointFacts& facts, const TrainingState& state);
 
   /// Path of a file beside the checkpoints.
@@ -53,7 +55,7 @@ class CheckpointFolder {
  private:
   void lock();
   void removeLeftOvers() const;
-  void removeOldest() const;
+  void removeOthers(int64_t saved) const;
 
   const std::string path_;
   const int64_t keep_;

@@ -45,6 +45,7 @@ Evaluator::Evaluator(const RunPlan& plan, DataSplit split, int64_t batch, const 
           plan.config.input.data,
           {.split = split, .normalization = normalizationOf(plan.setup), .classes = plan.config.network.classes})),
       bad_(badImagesOf(plan, images_->size(), /*leavesOut=*/false)),  // an evaluation leaves none out
+      devices_(devicesOf(plan)),
       sources_(static_cast<size_t>(plan.config.placement.replicas)) {
   lossOf(*plan.graph).judge->resize(images_->size(), plan.config.network.classes, result_);
 }
@@ -71,7 +72,7 @@ void Evaluator::prefetch(const ReplicaSet::Member& member) {
       .badImages = bad_,
       .parts = plan_.setup.decoding->parts};
   const SourceOptions options{.batches = std::make_shared<const BatchMaker>(images_, batches),
-                              .form = {.device = &member.device(),
+                              .form = {.device = &devices_[static_cast<size_t>(member.index())],
                                        .type = plan_.setup.precision->compute,
                                        .format = kernels_.layout.format,
                                        .zeroChannels = kernels_.zeroChannels},
@@ -83,6 +84,7 @@ void Evaluator::prefetch(const ReplicaSet::Member& member) {
 
 void Evaluator::run(ReplicaSet::Member& member, const std::function<bool()>& isGivenUp) {
   const at::NoGradGuard noGradients;
+  if (member.index() == 0) isComplete_ = false;
   prefetch(member);
   member.executor().setTraining(false);
   member.executor().setGradients(false);
@@ -112,6 +114,7 @@ std::vector<WrongPrediction> Evaluator::surestErrors(int64_t most) const {
 
 // Each rank sends its rows in their order, and rank 0 puts them where they belong. A head fills some columns alone.
 void Evaluator::gather() {
+  isComplete_ = true;
   if (plan_.world == nullptr) return;
   const int64_t ofRank = plan_.config.placement.replicas * batch_;
   const auto eachBlockOf = [&](int64_t rank, const auto& visit) {

@@ -37,8 +37,10 @@ class Evaluator {
   const EvaluatedImages& result() const { return result_; }
   /// The wrong predictions of result(), as surestErrors() orders them, with the names of their images.
   std::vector<WrongPrediction> surestErrors(int64_t most) const;
-  /// Brings the results of all ranks to rank 0. Called by member 0 of each rank.
+  /// Brings the results of all ranks to rank 0. Called by member 0 of each rank, after a run() that was not given up.
   void gather();
+  /// Whether the last run() came to its end, as gather() says.
+  bool isComplete() const { return isComplete_; }
 
   /// The images that could not be read and were black, for people; empty: there were none.
   std::string badText() const { return bad_ ? bad_->text() : ""; }
@@ -55,7 +57,9 @@ class Evaluator {
   const KernelSelection kernels_;
   const std::shared_ptr<const Dataset> images_;
   const std::shared_ptr<BadImages> bad_;               // null: one ends the run
+  const std::vector<Device> devices_;                  // for the threads of the sources, which outlive the replicas
   std::vector<std::unique_ptr<BatchSource>> sources_;  // by replica; each is its replica's own
+  bool isComplete_ = false;                            // written by member 0
   EvaluatedImages result_;                             // each row belongs to one batch, so it needs no lock
 };
 

@@ -12,19 +12,35 @@ namespace {
 
 constexpr size_t mostNamed = 10;
 
+bool changesBits(const Option& option, const Setup& setup) {
+  switch (option.bits) {
+    case Bits::usual:
+      return option.isAxis();
+    case Bits::kept:
+      return false;
+    case Bits::changed:
+      return true;
+    case Bits::byEvaluation:
+      return setup.schedule->followsLoss;
+    case Bits::byCheckpoint:
+      return setup.onNan->goesBack;
+  }
+  return true;
+}
+
 /// "--lr was 0.1, and is 0.05", for each option by which other bits are trained.
-std::vector<std::string> changedOptions(const Config& before, const Config& now) {
+std::vector<std::string> changedOptions(const Config& before, const RunPlan& plan) {
   std::vector<std::string> changed;
   for (const Option& option : options()) {
-    if ((option.commands & onTrain) == 0 || !option.isAxis() || option.keepsBits) continue;
-    const std::string was = valueText(before, option), is = valueText(now, option);
+    if ((option.commands & onTrain) == 0 || !changesBits(option, plan.setup)) continue;
+    const std::string was = valueText(before, option), is = valueText(plan.config, option);
     if (was != is) changed.push_back(concat("--", option.name, " was ", was, ", and is ", is));
   }
   return changed;
 }
 
 std::vector<std::string> changesSince(const CheckpointFacts& facts, const RunPlan& plan, const std::string& program) {
-  auto changed = changedOptions(configFromJson(facts.config), plan.config);
+  auto changed = changedOptions(configFromJson(facts.config), plan);
   if (facts.data != dataFacts(plan)) {
     changed.push_back(concat("the training images were ", facts.data, ", and are ", dataFacts(plan)));
   }
@@ -78,7 +94,11 @@ std::optional<Checkpoint> checkpointToResume(const RunPlan& plan, const Environm
     throw CheckpointError(concat(checkpoint->path, " is of another training: ", join(changed, "; "),
                                  "; --allow-changes goes on all the same, and says so in the results"));
   }
-  checkpoint->facts.record.changed = join(changed, "; ");
+  if (!changed.empty()) {
+    std::string& all = checkpoint->facts.record.changed;
+    all = concat(all, all.empty() ? "" : "; ", join(changed, "; "));
+    checkpoint->facts.kernels.clear(), checkpoint->facts.shares.clear();  // those of another training
+  }
   countInBatches(*checkpoint, plan.globalBatch);
   return checkpoint;
 }

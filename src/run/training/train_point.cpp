@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "comm/world.h"
 #include "config/config_json.h"
+#include "config/split.h"
 #include "machine/gpu/gpu_utilization.h"
 #include "run/plan/kernel_selection_json.h"
 #include "run/plan/replica_set_options.h"
@@ -29,6 +30,7 @@ CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels, con
           .data = dataFacts(plan),
           .program = programFacts(environment),
           .kernels = plan.setup.onCpu() ? toText(kernels) : "",
+          .shares = parseSplit(plan.config.step.split).value().measured ? plan.shares : std::vector<int64_t>(),
           .record = {}};
 }
 
@@ -47,6 +49,28 @@ std::unique_ptr<CheckpointFolder> lockedFolder(const RunPlan& plan) {
 RunPlan resumedPlan(RunPlan plan, const Checkpoint& from) {
   plan.firstBatch = from.facts.step, plan.kernels = from.facts.kernels;
   return plan;
+}
+
+/// The plan with the shares that the checkpoint has kept, or that are measured now.
+RunPlan planWithShares(RunPlan plan, const std::optional<Checkpoint>& from, const KernelSelection& kernels,
+                       const TrainingData& data, const ProgressCallback& progress) {
+  if (!from || from->facts.shares.empty()) return withShares(std::move(plan), kernels, data, progress);
+  plan.shares = from->facts.shares;
+  plan.replicaBatch = std::ranges::max(plan.shares);
+  return plan;
+}
+
+/// Throws UsageError for options that do nothing where nothing is evaluated.
+void requireEvaluation(const RunPlan& plan, const EvaluatedSplits& splits) {
+  const Config::Training& training = plan.config.training;
+  std::string given;
+  if (!training.stopAt.empty()) given = concat("--stop-at=", training.stopAt);
+  if (!training.saveScores.empty()) given = concat("--save-scores=", training.saveScores);
+  if (plan.setup.schedule->followsLoss) given = concat("--schedule=", plan.config.step.schedule);
+  if (splits.during || given.empty()) return;
+  const std::string why =
+      splits.note.empty() ? concat("give --data, and not --validate-on=", Config::noSplit) : splits.note;
+  throw UsageError(concat(given, " needs an evaluation, and there is none: ", why));
 }
 
 /// The checkpoint that all ranks go on from. Collective.
@@ -95,7 +119,7 @@ void noteResume(const Checkpoint& from, const RunPlan& plan, RunRecord& record) 
   if (!changed.empty()) record.notes.push_back(concat("not bit-equal to an uninterrupted training: ", changed));
   if (otherReplicas) {
     record.notes.push_back(
-        "running statistics and dropout began anew: the checkpoint is of another number of replicas");
+        "random numbers of dropout and the loss scale began anew: the checkpoint is of another number of replicas");
   }
 }
 
@@ -108,8 +132,9 @@ class PreparedTraining {
         resumed_(from_ ? resumedPlan(asked, *from_) : asked),
         kernels_(selectKernels(resumed_, *resumed_.graph, progressOf(Phase::choosingKernels, progress))),
         data_(trainingData(resumed_)),
-        plan_(withShares(resumed_, kernels_, data_, progress)) {
+        plan_(planWithShares(resumed_, from_, kernels_, data_, progress)) {
     const EvaluatedSplits splits = evaluatedSplits(plan_);
+    requireEvaluation(plan_, splits);
     during_ = evaluatorOf(plan_, splits.during, kernels_), atEnd_ = evaluatorOf(plan_, splits.atEnd, kernels_);
     append(record.notes, kernels_.notes);
     for (const std::string& note : {plan_.recomputeNote, standInNote(plan_), splits.note}) {
@@ -220,7 +245,9 @@ void trainPoint(const RunPlan& asked, const ProgressCallback& progress, RunRecor
   fillFrom(team, options, record);
   if (plan.setup.onCpu()) record.peakMemoryBytes += watch.feedersPeak();
   const std::string& scores = plan.config.training.saveScores;
-  if (prepared.last() != nullptr && isFirst(plan.world) && !scores.empty()) {
+  if (!scores.empty() && !prepared.last()->isComplete()) {
+    record.notes.push_back(concat("--save-scores=", scores, ": not written, as the last evaluation was not made"));
+  } else if (!scores.empty() && isFirst(plan.world)) {
     saveScores(scores, prepared.last()->result());
   }
   weights.commit();

@@ -55,6 +55,17 @@ void TrainingLosses::forgetBad() {
   bad_ = -1;
 }
 
+void TrainingLosses::agreeOnBad() {
+  if (world_ == nullptr) return;
+  int64_t first = -1;
+  for (const std::string& text : world_->exchange(concat(bad()))) {
+    const auto said = numberIn<int64_t>(text).value();
+    if (said >= 0 && (first < 0 || said < first)) first = said;
+  }
+  const MutexLock lock(mutex_);
+  bad_ = first;
+}
+
 std::vector<double> TrainingLosses::all() const {
   const MutexLock lock(mutex_);
   return losses_;

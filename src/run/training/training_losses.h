@@ -26,6 +26,8 @@ class TrainingLosses {
   /// The first update whose loss is not finite; -1: there is none.
   int64_t bad() const;
   void forgetBad();
+  /// Makes bad() the same on all ranks. Collective over ranks, called by one thread of each.
+  void agreeOnBad();
 
   /// By update, from the first on.
   std::vector<double> all() const;

@@ -1,5 +1,6 @@
 #include "run/training/training_rules.h"
 
+#include "base/catalog.h"
 #include "base/text.h"
 #include "config/training_texts.h"
 #include "measure/metrics/evaluation.h"
@@ -53,6 +54,38 @@ Breach targetIsAMetric(const RunPlan& plan) {
   return concat("--stop-at=", plan.config.training.stopAt, ": no metric is called so; valid: ", join(names, ", "));
 }
 
+/// The rest of a refusal of a metric; empty: evaluations of this network have it.
+std::string faultOf(const EvaluationMetric& metric, const RunPlan& plan) {
+  const bool flags = !labelsOf(*plan.graph).isOneClass();
+  const int64_t classes = plan.config.network.classes;
+  if (metric.isOf(flags, classes)) return {};
+  std::vector<std::string> names;
+  for (const EvaluationMetric& row : evaluationMetrics()) {
+    if (row.isOf(flags, classes)) names.emplace_back(row.name);
+  }
+  return concat(": evaluations of ", classes, flags ? " flags" : " classes",
+                " do not have it; valid: ", join(names, ", "));
+}
+
+Breach metricsAreOfTheHead(const RunPlan& plan) {
+  const Config::Training& training = plan.config.training;
+  if (lossOf(*plan.graph).judge == nullptr) return std::nullopt;
+  if (plan.setup.best != nullptr) {
+    const std::string fault = faultOf(*plan.setup.best, plan);
+    if (!fault.empty()) return concat("--best=", training.best, fault);
+  }
+  const auto target = parseTarget(training.stopAt);
+  if (!target) return std::nullopt;
+  const std::string fault = faultOf(find(evaluationMetrics(), target->metric, "--stop-at"), plan);
+  return fault.empty() ? Breach() : concat("--stop-at=", training.stopAt, fault);
+}
+
+Breach weightsAreComparedAtTheEnd(const RunPlan& plan) {
+  if (plan.config.exchange.checkDrift == 0) return std::nullopt;
+  return concat("--check-drift=", plan.config.exchange.checkDrift,
+                ": a training compares the weights of its ranks at its end alone; leave --check-drift away");
+}
+
 Breach outputsAreEvaluated(const RunPlan& plan) {
   const Config::Training& training = plan.config.training;
   const bool nothing = training.validateOn == Config::noSplit || plan.config.input.data.empty();
@@ -93,8 +126,8 @@ Breach sizesCanBeTrained(const RunPlan& plan) {
 }
 
 constexpr Breach (*rulesInOrder[])(const RunPlan&) = {
-    strategyCanPause, serversAreAmongTheReplicas, averageIsOnTheReplicas, imagesComeFromHere, resumeHasAFolder,
-    targetIsAMetric,  outputsAreEvaluated,        sizesCanBeTrained};
+    strategyCanPause, serversAreAmongTheReplicas, averageIsOnTheReplicas,     imagesComeFromHere,  resumeHasAFolder,
+    targetIsAMetric,  metricsAreOfTheHead,        weightsAreComparedAtTheEnd, outputsAreEvaluated, sizesCanBeTrained};
 
 }  // namespace
 

@@ -57,17 +57,31 @@ TrainingRun::TrainingRun(TrainingRunOptions options, ProgressCallback progress)
   hasCheckpoint_ = true;
   rate_.restore(options_.from->facts.rate);
   options_.rateFactor->set(rate_.factor());
+  findTarget();
+}
+
+// It may be another target than before.
+void TrainingRun::findTarget() {
+  const auto target = targetOf(options_.plan->config);
+  record_.toTarget = {};
+  if (!target || options_.during == nullptr) return;
+  const std::string_view split = rowOf(options_.during->split()).name;
+  const auto found = std::ranges::find_if(
+      record_.evaluations, [&](const EvaluationRecord& made) { return made.split == split && reaches(made, *target); });
+  reached_ = found != record_.evaluations.end();
+  if (reached_) record_.toTarget = found->at;
 }
 
 void TrainingRun::body(ReplicaSet::Member& member) {
   start(member);
   int64_t step = first_;
-  bool over = owesEvaluation() ? pause(member, step) : step >= options_.course.steps();
+  bool over = owesEvaluation() ? pause(member, step) : reached_ || step >= options_.course.steps();
   while (!over) {
     step = trainPart(member, step);
     over = pause(member, step);
   }
   if (options_.atEnd != nullptr && !stops()) evaluate(member, *options_.atEnd, step);
+  if (member.index() == 0) noteEnd(step);
   member.settle();
   member.barrier();
   if (options_.plan->world != nullptr) drift_.compare(member, step - 1, DriftCheck::Values::masters);
@@ -194,6 +208,8 @@ void TrainingRun::failForLoss(int64_t step) const {
 // Batches are not read again: those that follow may be harmless. The number of updates goes on too.
 void TrainingRun::goBack(ReplicaSet::Member& member, int64_t step) {
   constexpr int64_t most = 3;
+  if (member.index() == 0) losses_.agreeOnBad();
+  member.barrier();
   if (!options_.plan->setup.onNan->goesBack || !hasCheckpoint_ || record_.wentBack == most) failForLoss(step);
   World* const world = options_.plan->world;
   member.settle();
@@ -223,12 +239,17 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
   if (evaluates) evaluate(member, *options_.during, step);
   const bool over = isLast || stops() || reached_;
   if (saves() && (over || options_.course.savesAt(step))) save(member, step, over);
-  if (over && member.index() == 0) {
-    record_.ended = reached_ && !isLast ? "stop-at" : std::string(nameOf(agreement_.reason()));
-    record_.interrupted = !isLast && (agreement_.reason() == StopReason::signal || (stops() && saves()));
-  }
+  if (over && member.index() == 0) noteEnd(step);
   member.barrier();
   return over;
+}
+
+// A training goes on if it had steps before it, or an evaluation.
+void TrainingRun::noteEnd(int64_t step) {
+  const bool isLast = step == options_.course.steps();
+  record_.ended = reached_ && !isLast && !stops() ? "stop-at" : std::string(nameOf(agreement_.reason()));
+  const bool goesOn = !evaluates_ || (!isLast && !reached_);
+  record_.interrupted = goesOn && (agreement_.reason() == StopReason::signal || (stops() && saves()));
 }
 
 // Replicas may share memory: then the first of them exchanges.
@@ -253,7 +274,8 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   if (member.index() == 0 && progress_) progress_({.phase = Phase::evaluating, .step = step});
   evaluator.run(member, [this] { return agreement_.isWanted(); });
   member.barrier();
-  if (member.index() == 0 && !agreement_.endIfWanted()) {
+  if (member.index() == 0) evaluates_ = !agreement_.endIfWanted();
+  if (member.index() == 0 && evaluates_) {
     judge(evaluator, step, began);
     if (isBest_ && options_.keeper != nullptr) saveBest(member, step);
   }

@@ -59,6 +59,8 @@ class TrainingRun {
     int64_t imageSize = 0;
   };
 
+  /// Of a resumed training: whether an evaluation before has reached the target.
+  void findTarget();
   void start(ReplicaSet::Member& member);
   /// Whether the evaluation that was due at the checkpoint is still to be made.
   bool owesEvaluation() const;
@@ -84,6 +86,8 @@ class TrainingRun {
   void closePart(int64_t step);
   /// The last part of the course; where the training has just been resumed, an empty one.
   EpochRecord& lastEpoch(int64_t step);
+  /// Notes why and whether unfinished the training has ended after so many updates. Called by member 0.
+  void noteEnd(int64_t step);
   [[noreturn]] void failForLoss(int64_t step) const;
   /// After a loss that is not finite: all go back to the last checkpoint's weights, with a lower rate, and on with the
   /// batches that follow. Throws NumericError where they must not. Collective.
@@ -102,8 +106,9 @@ class TrainingRun {
   // Fields without a lock are written by member 0 alone. A barrier follows before another member reads them.
   Nanos startup_{}, begin_{}, reported_{};
   Part part_;
-  bool reached_ = false;  // the target of --stop-at
-  bool isBest_ = false;   // the last evaluation
+  bool reached_ = false;   // the target of --stop-at
+  bool evaluates_ = true;  // no evaluation was given up
+  bool isBest_ = false;    // the last evaluation
   RateControl rate_;
   bool hasCheckpoint_ = false;
   std::optional<Checkpoint> back_;  // while all go back

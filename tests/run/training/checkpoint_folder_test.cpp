@@ -37,7 +37,8 @@ TrainingState stateAt(int64_t step) {
 }
 
 CheckpointFacts factsAt(int64_t step) {
-  CheckpointFacts facts{.step = step, .rate = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .record = {}};
+  CheckpointFacts facts{
+      .step = step, .rate = 0.5, .config = {{"lr", 0.1}}, .data = "idx, 10 images", .shares = {3, 1}, .record = {}};
   facts.record.steps = step;
   facts.record.evaluations.push_back({.split = "test", .step = step, .loss = 0.25});
   return facts;
@@ -72,6 +73,7 @@ TEST(CheckpointFolder, GivesBackWhatWasSaved) {
   expectEqual(saved.replicas[1], read->state.replicas[1]);
   EXPECT_EQ(read->facts.rate, 0.5);
   EXPECT_EQ(read->facts.config, factsAt(7).config);
+  EXPECT_EQ(read->facts.shares, factsAt(7).shares);
   EXPECT_EQ(read->facts.record, factsAt(7).record);
 }
 
@@ -80,6 +82,26 @@ TEST(CheckpointFolder, KeepsTheNewest) {
   save(folder, {1, 20, 300}, /*keep=*/2);
   EXPECT_EQ(checkpointSteps(folder), (std::vector<int64_t>{20, 300}));
   EXPECT_EQ(newestCheckpoint(folder)->facts.step, 300);
+}
+
+TEST(CheckpointFolder, LaterStepsAreOfATrainingThatWasLeft) {
+  const std::string folder = freshFolder();
+  save(folder, {40, 80, 90, 50}, /*keep=*/2);
+  EXPECT_EQ(checkpointSteps(folder), std::vector<int64_t>{50}) << "40 was removed for 90, the two later for 50";
+  save(folder, {55}, /*keep=*/2);
+  EXPECT_EQ(checkpointSteps(folder), (std::vector<int64_t>{50, 55}));
+}
+
+TEST(CheckpointFolder, GivesItsNameBackToOneThatWasBeingReplaced) {
+  const std::string folder = freshFolder(), five = folder + "/step-000000005";
+  save(folder, {5});
+  fs::rename(five, five + ".old");
+  save(folder, {});
+  EXPECT_EQ(newestCheckpoint(folder)->facts.step, 5);
+  fs::copy(five, five + ".old");
+  save(folder, {});
+  EXPECT_FALSE(fs::exists(five + ".old"));
+  EXPECT_EQ(newestCheckpoint(folder)->facts.step, 5);
 }
 
 TEST(CheckpointFolder, ASecondSaveOfAStepTakesTheFirstOnesPlace) {

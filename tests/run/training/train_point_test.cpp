@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "base/text.h"
 #include "formats/io/checksum.h"
 #include "formats/io/file.h"
 #include "formats/weights/weights_file.h"
+#include "machine/process/process_clock.h"
 #include "run/training/checkpoint_folder.h"
 #include "run/training/tiny_training.h"
 #include "support/captured_warnings.h"
@@ -99,6 +101,43 @@ TEST_F(Training, EndsWhereItIsToStop) {
   EXPECT_LT(record.training->steps, 500);
   EXPECT_GE(record.training->evaluations.back().accuracy, 0.05);
   EXPECT_GT(record.training->toTarget.count(), 0);
+}
+
+TEST_F(Training, ThatHasReachedItsTargetDoesNotGoOn) {
+  Config config = this->config(50);
+  config.training.stopAt = "accuracy:0.05", config.training.checkpoint = path("checkpoints");
+  const int64_t steps = ended(config).training->steps;
+  config.training.resume = "auto";
+  const RunRecord again = ended(config);
+  EXPECT_EQ(again.training->steps, steps);
+  EXPECT_EQ(again.training->ended, "stop-at");
+  EXPECT_GT(again.training->toTarget.count(), 0);
+  config.training.stopAt = "accuracy:1.0", config.training.epochs = 51, config.training.allowChanges = true;
+  EXPECT_GT(ended(config).training->steps, steps) << "another target";
+}
+
+TEST_F(Training, GoesOnWithAnEvaluationThatWasGivenUp) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints"), config.training.saveScores = path("scores.safetensors");
+  config.training.maxTime = seconds(sinceProcessStart()) + 4;
+  const auto waitUntilItsTimeIsOver = [&](const Progress& progress) {
+    while (progress.phase == Phase::evaluating && seconds(sinceProcessStart()) < config.training.maxTime + 0.1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  };
+  const RunRecord record = runPoint(resolvePlan(config), waitUntilItsTimeIsOver);
+  ASSERT_TRUE(record.training) << record.outcome.reason;
+  EXPECT_EQ(record.training->steps, 10);
+  EXPECT_EQ(record.training->ended, "max-time");
+  EXPECT_TRUE(record.training->interrupted) << "the evaluation is still to be made";
+  EXPECT_TRUE(record.training->evaluations.empty());
+  EXPECT_FALSE(std::filesystem::exists(config.training.saveScores));
+  EXPECT_NE(notesOf(record).find("the last evaluation was not made"), std::string::npos) << notesOf(record);
+  config.training.maxTime = 0, config.training.resume = "always";
+  const RunRecord resumed = ended(config);
+  EXPECT_FALSE(resumed.training->interrupted);
+  EXPECT_EQ(resumed.training->evaluations.size(), 1U);
+  EXPECT_TRUE(std::filesystem::exists(config.training.saveScores));
 }
 
 TEST_F(Training, EndsWithACheckpointWhenItsTimeIsOver) {
@@ -300,6 +339,46 @@ TEST_F(Training, ResumedOnAnotherNumberOfReplicasItSaysSo) {
   EXPECT_EQ(record.training->evaluations.size(), 3U) << "that of the first part too";
 }
 
+TEST_F(Training, ResumedTwiceItSaysAllThatChanged) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints");
+  ended(config);
+  config.training.resume = "auto", config.training.epochs = 2;
+  config.inference.normalization = "imagenet";
+  const RunRecord refused = run(config);
+  EXPECT_EQ(refused.outcome.code, ExitCode::checkpoint);
+  EXPECT_NE(refused.outcome.reason.find("--normalization was "), std::string::npos) << refused.outcome.reason;
+  config.training.allowChanges = true;
+  ended(config);
+  config.training.allowChanges = false;
+  const RunRecord again = ended(config);
+  for (const char* part : {"--epochs was 1, and is 2", "--normalization was "}) {
+    EXPECT_NE(again.training->changed.find(part), std::string::npos) << again.training->changed;
+  }
+}
+
+TEST_F(Training, ResumedWithChangesItRunsTheKernelsThatAreAskedFor) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints"), config.network.model = "resnet20";
+  config.numerics.layout = "blocked";
+  ended(config);
+  config.training.resume = "auto", config.training.allowChanges = true, config.training.epochs = 2;
+  config.numerics.layout = "nhwc";
+  EXPECT_EQ(ended(config).placement.layout, "nhwc");
+}
+
+TEST_F(Training, WhatFollowsEvaluationsNeedsThem) {
+  for (void (*change)(Config&) : {+[](Config& config) { config.step.schedule = "plateau"; },
+                                  +[](Config& config) { config.training.saveScores = "scores.safetensors"; }}) {
+    Config config = this->config();
+    config.training.validateOn = Config::noSplit;
+    change(config);
+    const RunRecord record = run(config);
+    EXPECT_EQ(record.outcome.code, ExitCode::usage);
+    EXPECT_NE(record.outcome.reason.find("needs an evaluation"), std::string::npos) << record.outcome.reason;
+  }
+}
+
 TEST_F(Training, AFolderWithCheckpointsIsRefusedUnlessItIsResumed) {
   Config config = this->config(1);
   config.training.checkpoint = path("checkpoints");
@@ -321,6 +400,12 @@ TEST_F(Training, WhatItCannotDoIsRefused) {
   EXPECT_NE(reasonOf([](Config& config) { config.exchange.strategy = "independent"; }).find("--strategy=independent: "),
             std::string::npos);
   EXPECT_NE(reasonOf([](Config& config) { config.training.resume = "auto"; }).find("--resume=auto needs --checkpoint"),
+            std::string::npos);
+  EXPECT_EQ(reasonOf([](Config& config) { config.training.stopAt = "auc:0.9"; }),
+            "--stop-at=auc:0.9: evaluations of 10 classes do not have it; valid: accuracy, top5, loss");
+  EXPECT_EQ(reasonOf([](Config& config) { config.training.best = "auc"; }),
+            "--best=auc: evaluations of 10 classes do not have it; valid: accuracy, top5, loss");
+  EXPECT_NE(reasonOf([](Config& config) { config.exchange.checkDrift = 5; }).find("--check-drift=5: "),
             std::string::npos);
   EXPECT_NE(reasonOf([](Config& config) { config.training.stopAt = "beauty:1"; }).find("no metric is called so"),
             std::string::npos);

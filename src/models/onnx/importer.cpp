@@ -45,6 +45,12 @@ void checkAttributes(const OnnxNode& node, const Operator& row) {
   }
 }
 
+size_t rankOf(const Item& item) {
+  if (const auto* const constant = std::get_if<Constant>(&item)) return constant->tensor.shape.size();
+  const auto* const view = std::get_if<View>(&item);
+  return view == nullptr ? 0 : view->dims.size();
+}
+
 void handle(Importer& importer, const OnnxNode& node) {
   if (!node.domain.empty() && node.domain != "ai.onnx") {
     throw UsageError(concat("the operator is of domain '", escaped(node.domain), "'; those of ONNX itself are read"));
@@ -69,6 +75,10 @@ Importer::Importer(const OnnxModel& model, ConstantMemory& memory)
 
 void Importer::define(const std::string& name, Item item) {
   if (name.empty()) return;
+  if (const size_t rank = rankOf(item); rank > FileTensor::maxRank) {
+    throw UsageError(
+        concat("value '", escaped(name), "' has ", rank, " dimensions; at most ", FileTensor::maxRank, " are read"));
+  }
   if (auto* const constant = std::get_if<Constant>(&item)) constant->tensor.name = name;
   if (!items_.emplace(name, std::move(item)).second) {
     throw UsageError(concat("value '", escaped(name), "' is made twice"));

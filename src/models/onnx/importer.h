@@ -50,7 +50,7 @@ class Importer {
   int output();
   const ImageShape& shapeOf(const View& view) const { return graph.at(view.node).shape; }
 
-  /// Gives the value `name` an item. Throws if it has one.
+  /// Gives the value `name` an item. Throws if it has one, and for more than FileTensor::maxRank dimensions.
   void define(const std::string& name, Item item);
   const Item& itemOf(const std::string& name) const;
   /// How many nodes read the value.

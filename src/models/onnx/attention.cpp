@@ -130,6 +130,7 @@ void attention(Call& call) {
   if (!call.has(0) || !std::holds_alternative<Scores>(call.item(0))) refuse("its first factor is constant");
   const Scores given = std::get<Scores>(call.item(0));
   const View value = call.view(1);
+  if (value.dims.size() < 3) refuse("its values have fewer than three dimensions");
   Importer& in = call.in;
   if (!given.isSoftmax) refuse("there is no softmax between its two products");
   const ImageShape shape = in.shapeOf(value);

@@ -238,11 +238,10 @@ void layerNorm(Call& call) {
   call.give(std::move(made));
 }
 
-/// x times a matrix, [inputs, outputs] in `weight`, at each pixel or token.
+/// x times a matrix, [outputs, inputs] in `weight`, at each pixel or token.
 void linear(Call& call, const Constant& weight, const Constant* bias, std::string_view weightName) {
   const View given = call.in.whole(call.view(0));
   const ImageShape& shape = call.in.shapeOf(given);
-  if (weight.tensor.shape.size() != 2) throw UsageError("its weight is no matrix");
   if (given.dims.empty() || !isWhole(given.dims.back(), Axis::channel, shape.channels)) {
     throw UsageError("the last dimension of its input is not the channels");
   }
@@ -268,6 +267,7 @@ void gemm(Call& call) {
   if (!plain || call.whole("transA", 0) != 0) throw UsageError("alpha and beta must be 1, transA 0");
   constexpr std::array<int64_t, 2> swap{1, 0};
   const Constant& given = call.constant(1);
+  if (given.tensor.shape.size() != 2) throw UsageError("its weight is no matrix");
   const Constant weight = call.whole("transB", 0) != 0 ? given : transposed(given, swap);
   const Constant* bias = call.has(2) ? &call.constant(2) : nullptr;
   Constant row;

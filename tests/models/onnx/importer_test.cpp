@@ -31,5 +31,27 @@ TEST(OnnxImporter, BoundsTheDimensionsOfValues) {
   expectPart(whyNot(gathers, {index}), "'i33' has 33 dimensions");
 }
 
+TEST(OnnxImporter, ChecksTheDimensionsOfOperands) {
+  const TestGraph scalarValue{
+      .nodes = {node("Conv", {"x", "w"}, "c"), node("Reshape", {"c", "row"}, "q"),
+                node("Reshape", {"c", "column"}, "k"), node("MatMul", {"q", "k"}, "s"), node("Softmax", {"s"}, "a"),
+                node("Conv", {"x", "v.weight"}, "one"), node("Squeeze", {"one"}, "v"), node("MatMul", {"a", "v"}, "y")},
+      .tensors = {floats("w", {2, 3, 8, 8}), floats("v.weight", {1, 3, 8, 8}), wholes("row", {1, 1, 2}),
+                  wholes("column", {1, 2, 1})}};
+  expectPart(refusalOf(scalarValue), "node 'y' (MatMul");
+  expectPart(refusalOf(scalarValue), "its values have fewer than three dimensions");
+  const auto gemm = [](const Wholes& shape, int64_t isTransposed) {
+    return refusalOf({.nodes = {node("GlobalAveragePool", {"x"}, "p"), node("Flatten", {"p"}, "f"),
+                                node("Gemm", {"f", "w"}, "y", attribute("transB", isTransposed))},
+                      .tensors = {floats("w", shape)}});
+  };
+  for (const Wholes& shape : {Wholes{}, Wholes{3}, Wholes{3, 5, 2}}) {
+    expectPart(gemm(shape, 0), "its weight is no matrix");
+    expectPart(gemm(shape, 1), "its weight is no matrix");
+  }
+  EXPECT_EQ(gemm({3, 5}, 0), "");
+  EXPECT_EQ(gemm({5, 3}, 1), "");
+}
+
 }  // namespace
 }  // namespace tandem

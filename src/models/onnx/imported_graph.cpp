@@ -1,16 +1,19 @@
 #include "models/onnx/imported_graph.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/catalog.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "formats/network/network_file.h"
 #include "graph/operation.h"
 
 namespace tandem::onnx {
 namespace {
 
+constexpr size_t mostNodes = 40'000;  // with those that the output does not need
 constexpr size_t longestName = 150;
 constexpr int64_t longestExtent = int64_t{1} << 24;
 constexpr double mostValues = 0x1p38;  // as Graph::add()
@@ -32,18 +35,24 @@ std::string cleaned(std::string_view name) {
   return clean;
 }
 
-std::string nameOf(const ImportedNode& node, std::set<std::string>& taken) {
+/// Names that are given, and the number that was tried last behind a name.
+struct Taken {
+  std::set<std::string> nodes;
+  std::map<std::string, int> numbers;
+};
+
+std::string nameOf(const ImportedNode& node, Taken& taken) {
   std::string last(node.operation->name);
-  if (node.names.empty() && taken.insert(last).second) return last;
+  if (node.names.empty() && taken.nodes.insert(last).second) return last;
   for (const std::string& candidate : node.names) {
     const std::string name = cleaned(candidate);
     if (name.empty()) continue;
     last = name;
-    if (taken.insert(name).second) return name;
+    if (taken.nodes.insert(name).second) return name;
   }
-  for (int count = 1;; ++count) {
-    const std::string name = concat(last, '_', count);
-    if (taken.insert(name).second) return name;
+  for (int& count = taken.numbers[last];;) {
+    const std::string name = concat(last, '_', ++count);
+    if (taken.nodes.insert(name).second) return name;
   }
 }
 
@@ -68,8 +77,7 @@ int ImportedGraph::add(NewNode node) {
                      .names = std::move(node.names),
                      .weights = std::move(node.weights),
                      .origin = origin_};
-  nodes_.push_back(std::move(added));
-  return static_cast<int>(nodes_.size()) - 1;
+  return append(std::move(added));
 }
 
 int ImportedGraph::addPart(std::string_view part, int input) {
@@ -78,7 +86,12 @@ int ImportedGraph::addPart(std::string_view part, int input) {
   added.inputs = {input};
   added.shape = at(input).shape;
   added.origin = origin_;
-  nodes_.push_back(std::move(added));
+  return append(std::move(added));
+}
+
+int ImportedGraph::append(ImportedNode node) {
+  if (nodes_.size() > mostNodes) throw UsageError(concat("the operators become more than ", mostNodes, " nodes"));
+  nodes_.push_back(std::move(node));
   return static_cast<int>(nodes_.size()) - 1;
 }
 
@@ -100,9 +113,13 @@ ImportedGraph::Finished ImportedGraph::finish(int output, int64_t more) const {
     if (!needed[index]) continue;
     for (const int input : nodes_[index].inputs) needed[static_cast<size_t>(input)] = true;
   }
+  const auto count = static_cast<size_t>(std::count(needed.begin() + 1, needed.end(), true));
+  if (const size_t most = NetworkLimits().nodes; count > most) {
+    throw UsageError(concat("the model becomes ", count, " nodes; a network has at most ", most));
+  }
   const int classifier = classifierOf(output);
   Finished result{Graph(nodes_.front().shape), {}};
-  std::set<std::string> taken{result.graph.node(result.graph.input()).name};
+  Taken taken{{result.graph.node(result.graph.input()).name}, {}};
   std::vector<NodeId> idOf(nodes_.size(), result.graph.input());
   for (size_t index = 1; index < nodes_.size(); ++index) {
     const ImportedNode& node = nodes_[index];

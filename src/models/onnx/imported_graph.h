@@ -44,9 +44,10 @@ class ImportedGraph {
  public:
   explicit ImportedGraph(const ImageShape& input);
 
-  /// Appends a node and returns its index. Throws UsageError if the shapes of its inputs do not fit the operation.
+  /// Appends a node and returns its index. Throws UsageError if the shapes of its inputs do not fit the operation, and
+  /// for more than 40,000 nodes.
   int add(NewNode node);
-  /// Appends a part of a pattern, whose output has the shape of its input.
+  /// Appends a part of a pattern, whose output has the shape of its input. Throws for more than 40,000 nodes.
   int addPart(std::string_view part, int input);
 
   const ImportedNode& at(int index) const { return nodes_.at(static_cast<size_t>(index)); }
@@ -64,10 +65,12 @@ class ImportedGraph {
   };
 
   /// The nodes that `output` needs, in order, as a graph whose classifier has `more` outputs more. Throws UsageError
-  /// for a part of a pattern that is left.
+  /// for a part of a pattern that is left, and for more nodes than a network file may have.
   Finished finish(int output, int64_t more) const;
 
  private:
+  int append(ImportedNode node);
+
   std::deque<ImportedNode> nodes_;  // not a vector: nodes are referred to while others are added
   std::string origin_;
 };

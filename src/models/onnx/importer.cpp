@@ -350,6 +350,18 @@ size_t dimensionOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + size : axis);
 }
 
+std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank) {
+  std::vector<size_t> dimensions;
+  std::vector<bool> stands(rank, false);
+  for (const int64_t axis : axes) {
+    const size_t d = dimensionOf(axis, rank);
+    if (stands[d]) throw UsageError("an axis stands twice");
+    stands[d] = true;
+    dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
 Item scaled(Item item, double factor, double offset) {
   if (auto* const view = std::get_if<View>(&item)) {
     view->factor *= factor;

@@ -127,6 +127,8 @@ bool isMadeOf(const Importer& in, const View& made, std::string_view operation, 
 
 /// A dimension counted from the front. Throws UsageError if it is not within the rank.
 size_t dimensionOf(int64_t axis, size_t rank);
+/// The same of several axes, which must be different dimensions.
+std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank);
 
 /// A row of the operators that are read.
 struct Operator {

@@ -116,10 +116,7 @@ void unsqueeze(Call& call) {
   const size_t rank = before.size() + axes.size();
   if (rank > FileTensor::maxRank) throw UsageError(concat("it makes ", rank, " dimensions"));
   std::vector<bool> isNew(rank, false);
-  for (const int64_t axis : axes) {
-    if (isNew[dimensionOf(axis, rank)]) throw UsageError("an axis stands twice");
-    isNew[dimensionOf(axis, rank)] = true;
-  }
+  for (const size_t d : dimensionsOf(axes, rank)) isNew[d] = true;
   std::vector<int64_t> wanted;
   for (size_t d = 0, from = 0; d < rank; ++d) wanted.push_back(isNew[d] ? 1 : before[from++]);
   giveReshaped(call, wanted);
@@ -204,9 +201,10 @@ void slice(Call& call) {
   if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size()) {
     throw UsageError("starts, ends, axes and steps have different lengths");
   }
-  for (size_t i = 0; i < axes.size(); ++i) {
+  const auto dims = dimensionsOf(axes, shapeOfItem(item).size());
+  for (size_t i = 0; i < dims.size(); ++i) {
     const auto before = shapeOfItem(item);
-    const size_t d = dimensionOf(axes[i], before.size());
+    const size_t d = dims[i];
     const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + before[d] : at, int64_t{0}, before[d]); };
     const int64_t begin = bound(begins[i]), end = bound(ends[i]);
     if (steps[i] < 1 || steps[i] > 1 << 20) throw UsageError(concat("a step of ", steps[i]));

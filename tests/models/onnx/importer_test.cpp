@@ -53,5 +53,50 @@ TEST(OnnxImporter, ChecksTheDimensionsOfOperands) {
   EXPECT_EQ(gemm({5, 3}, 1), "");
 }
 
+TEST(OnnxImporter, SlicesEachAxisOnce) {
+  const auto why = [](const Wholes& axes) {
+    return whyNot(
+        {node("Slice", {"c", "one", "end", "axes"}, "r")},
+        {wholes("one", Wholes(axes.size(), 1)), wholes("end", Wholes(axes.size(), INT64_MAX)), wholes("axes", axes)});
+  };
+  EXPECT_EQ(why({2, 3}), "");
+  expectPart(why({2, 2}), "an axis stands twice");
+  expectPart(why({2, -2}), "an axis stands twice");
+  expectPart(why({0, 1, 2, 3, 0}), "an axis stands twice");
+}
+
+TEST(OnnxImporter, BoundsTheNodesOfAllOperators) {
+  std::string unnamed = attribute("axis", int64_t{3});
+  for (int i = 1; i < 1024; ++i) unnamed += field(2, "");
+  Strings splits;
+  for (int i = 0; i < 40; ++i) splits.push_back(node("Split", {"x"}, concat('s', i), unnamed));
+  const std::string why = refusalOf({.nodes = splits, .tensors = {}, .input = {1, 1, 1, 1024}});
+  expectPart(why, "node 's39' (Split, byte ");
+  expectPart(why, "the operators become more than 40000 nodes");
+}
+
+/// `count` Relu nodes of one name.
+Strings equalNames(int count) {
+  Strings nodes;
+  for (int i = 0; i < count; ++i) {
+    const std::string from = i == 0 ? "c" : concat("n", i), to = i + 1 == count ? "r" : concat("n", i + 1);
+    nodes.push_back(field(1, from) + field(2, to) + field(3, "same") + field(4, "Relu"));
+  }
+  return nodes;
+}
+
+TEST(OnnxImporter, CountsEqualNamesUp) {
+  Strings nodes = equalNames(4);
+  nodes[1] = field(1, "n1") + field(2, "n2") + field(3, "same_2") + field(4, "Relu");
+  EXPECT_EQ(middleOf(nodes),
+            (Strings{"same: relu(conv)", "same_2: relu(same)", "same_1: relu(same_2)", "same_3: relu(same_1)"}));
+  EXPECT_EQ(middleOf(equalNames(2000)).back(), "same_1999: relu(same_1998)");
+}
+
+TEST(OnnxImporter, RefusesNetworksOfMoreNodesThanFilesHave) {
+  EXPECT_EQ(whyNot(equalNames(9)), "");
+  expectPart(whyNot(equalNames(10'000)), "the model becomes 10003 nodes; a network has at most 10000");
+}
+
 }  // namespace
 }  // namespace tandem

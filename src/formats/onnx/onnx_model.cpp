@@ -134,7 +134,7 @@ class ModelReader {
         case 4:
           return takeText(node.operation, field);
         case 5:
-          requireRoom(node.attributes, limits_.values, field, "attributes of a node");
+          requireRoom(node.attributes, limits_.attributes, field, "attributes of a node");
           return node.attributes.push_back(attribute(field)), true;
         case 7:
         case 8:

@@ -55,7 +55,8 @@ struct OnnxLimits {
   uint64_t bytes = (uint64_t{1} << 31) - 1;  ///< of a file; protobuf allows no more
   size_t nodes = 20'000;
   size_t tensors = 20'000;        ///< initializers
-  size_t values = 1024;           ///< inputs or outputs of a node or of the graph, attributes of a node
+  size_t values = 1024;           ///< inputs or outputs of a node
+  size_t attributes = 64;         ///< of a node
   size_t listed = 4096;           ///< numbers of an attribute
   size_t textBytes = 4096;        ///< of a name or a text
   uint64_t unpacked = 256 << 20;  ///< bytes of tensors that must be copied, all together

@@ -36,12 +36,13 @@ std::vector<int64_t> commonShape(std::span<const std::vector<int64_t>> shapes) {
   return common;
 }
 
-std::vector<double> expandedNumbers(const Constant& constant, const std::vector<int64_t>& shape) {
-  return numbersOf(constant.tensor.shape == shape ? constant : expanded(constant, shape));
+std::vector<double> expandedNumbers(Call& call, size_t input, const std::vector<int64_t>& shape) {
+  const Constant& constant = call.constant(input);
+  return numbersOf(call.in.memory, constant.tensor.shape == shape ? constant : expanded(constant, shape));
 }
 
 void foldEach(Call& call, double (*f)(double)) {
-  std::vector<double> values = numbersOf(call.constant(0));
+  std::vector<double> values = numbersOf(call.in.memory, call.constant(0));
   for (double& value : values) value = f(value);
   giveNumbers(call, typeOf(call, 0), call.constant(0).tensor.shape, values);
 }
@@ -90,7 +91,7 @@ void maximum(Call& call) {
 
 void equal(Call& call) {
   const auto shape = commonShape(std::array{call.constant(0).tensor.shape, call.constant(1).tensor.shape});
-  const auto a = expandedNumbers(call.constant(0), shape), b = expandedNumbers(call.constant(1), shape);
+  const auto a = expandedNumbers(call, 0, shape), b = expandedNumbers(call, 1, shape);
   std::vector<double> values;
   for (size_t i = 0; i < a.size(); ++i) values.push_back(a[i] == b[i] ? 1 : 0);
   giveNumbers(call, *elementTypeNamed("BOOL"), shape, values);
@@ -99,8 +100,8 @@ void equal(Call& call) {
 void where(Call& call) {
   const auto shape = commonShape(
       std::array{call.constant(0).tensor.shape, call.constant(1).tensor.shape, call.constant(2).tensor.shape});
-  const auto chosen = expandedNumbers(call.constant(0), shape);
-  const auto a = expandedNumbers(call.constant(1), shape), b = expandedNumbers(call.constant(2), shape);
+  const auto chosen = expandedNumbers(call, 0, shape);
+  const auto a = expandedNumbers(call, 1, shape), b = expandedNumbers(call, 2, shape);
   std::vector<double> values;
   for (size_t i = 0; i < a.size(); ++i) values.push_back(chosen[i] != 0 ? a[i] : b[i]);
   giveNumbers(call, typeOf(call, 1), shape, values);
@@ -110,7 +111,7 @@ void constantOfShape(Call& call) {
   const OnnxAttribute* const given = call.attribute("value");
   Constant value = constantOf(call.in.memory, *elementTypeNamed("F32"), {1}, std::array{0.0});
   if (given != nullptr && given->tensor) value.tensor = *given->tensor;
-  call.give(expanded(value, wholesOf(call.constant(0))));
+  call.give(expanded(value, wholesOf(call.in.memory, call.constant(0))));
 }
 
 void range(Call& call) {
@@ -148,7 +149,7 @@ void foldTo(Call& call, const ElementType* type) {
   if (type == nullptr) throw UsageError("the type is not read");
   const Constant& given = call.constant(0);
   if (given.tensor.type == type || (given.tensor.type->floating() && type->floating())) return call.give(given);
-  std::vector<double> values = numbersOf(given);
+  std::vector<double> values = numbersOf(call.in.memory, given);
   if (isWholeType(*type)) {
     for (double& value : values) value = std::trunc(value);
   }
@@ -166,7 +167,7 @@ void foldCastLike(Call& call) { foldTo(call, &typeOf(call, 1)); }
 
 void reduceProduct(Call& call) {
   double product = 1;
-  for (const double value : numbersOf(call.constant(0))) product *= value;
+  for (const double value : numbersOf(call.in.memory, call.constant(0))) product *= value;
   const bool keeps = call.whole("keepdims", 1) != 0;
   giveNumbers(call, typeOf(call, 0),
               keeps ? std::vector<int64_t>(call.constant(0).tensor.shape.size(), 1) : std::vector<int64_t>(),
@@ -199,7 +200,7 @@ void foldPairs(Call& call, const std::function<double(double, double)>& f) {
   if (call.inputs() != 2) throw UsageError("it must have two inputs");
   const ElementType& type = typeOf(call, 0);
   const auto shape = commonShape(std::array{call.constant(0).tensor.shape, call.constant(1).tensor.shape});
-  const auto a = expandedNumbers(call.constant(0), shape), b = expandedNumbers(call.constant(1), shape);
+  const auto a = expandedNumbers(call, 0, shape), b = expandedNumbers(call, 1, shape);
   std::vector<double> values;
   for (size_t i = 0; i < a.size(); ++i) {
     const double value = f(a[i], b[i]);

@@ -103,6 +103,13 @@ std::span<const uint8_t> ConstantMemory::keep(std::vector<uint8_t> bytes) {
   return tensors_.back();
 }
 
+void ConstantMemory::countRead(uint64_t numbers) {
+  if (numbers > mostRead - read_) {
+    throw UsageError(concat("more than ", mostRead, " numbers are computed with; fold constants in the exporter"));
+  }
+  read_ += numbers;
+}
+
 Constant constantOf(ConstantMemory& memory, const ElementType& type, std::vector<int64_t> shape,
                     std::span<const double> values) {
   std::vector<uint8_t> bytes;
@@ -127,12 +134,13 @@ Constant constantOf(ConstantMemory& memory, const ElementType& type, std::vector
   return constant;
 }
 
-std::vector<double> numbersOf(const Constant& constant) {
+std::vector<double> numbersOf(ConstantMemory& memory, const Constant& constant) {
   const FileTensor& tensor = constant.tensor;
   if (tensor.elements() > mostNumbers) {
     throw UsageError(concat(named(constant), " has ", tensor.elements(), " values; only ", mostNumbers,
                             " can be computed with; fold constants in the exporter"));
   }
+  memory.countRead(tensor.elements());
   std::vector<uint8_t> scratch;
   const auto bytes = rowMajorBytes(tensor, scratch);
   std::vector<double> numbers;
@@ -140,9 +148,9 @@ std::vector<double> numbersOf(const Constant& constant) {
   return numbers;
 }
 
-std::vector<int64_t> wholesOf(const Constant& constant) {
+std::vector<int64_t> wholesOf(ConstantMemory& memory, const Constant& constant) {
   std::vector<int64_t> wholes;
-  for (const double number : numbersOf(constant)) wholes.push_back(wholeOf(number));
+  for (const double number : numbersOf(memory, constant)) wholes.push_back(wholeOf(number));
   return wholes;
 }
 
@@ -152,7 +160,7 @@ double numberOf(const Constant& constant) {
   if (!isSingle(constant)) {
     throw UsageError(concat(named(constant), " has ", constant.tensor.elements(), " values where one is needed"));
   }
-  return numbersOf(constant).front();
+  return numberAt(constant.tensor, constant.tensor.bytes, 0);
 }
 
 bool isExpandedZero(const Constant& constant) {

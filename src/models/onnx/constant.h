@@ -24,21 +24,25 @@ class ConstantMemory {
   void requireRoom(uint64_t bytes) const;
   /// Throws as requireRoom().
   std::span<const uint8_t> keep(std::vector<uint8_t> bytes);
+  /// How many numbers of tensors all nodes together may compute with: sizes and places are few.
+  static constexpr uint64_t mostRead = uint64_t{1} << 25;
+  /// Throws UsageError if all numbers together would be more. Call it before numbers are read.
+  void countRead(uint64_t numbers);
 
  private:
   const uint64_t most_;
   std::deque<std::vector<uint8_t>> tensors_;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0, read_ = 0;
 };
 
 /// A row-major tensor of the values, of an element type that numbersOf() reads. Throws as keep().
 Constant constantOf(ConstantMemory& memory, const ElementType& type, std::vector<int64_t> shape,
                     std::span<const double> values);
 
-/// All values, row-major. Throws UsageError for more than 65,536 values and for types other than F16, BF16, F32, F64,
-/// I32, I64 and BOOL. Whole numbers beyond 2^53 are rounded.
-std::vector<double> numbersOf(const Constant& constant);
-std::vector<int64_t> wholesOf(const Constant& constant);
+/// All values, row-major. Throws UsageError for more than 65,536 values, for types other than F16, BF16, F32, F64, I32,
+/// I64 and BOOL, and as countRead(). Whole numbers beyond 2^53 are rounded.
+std::vector<double> numbersOf(ConstantMemory& memory, const Constant& constant);
+std::vector<int64_t> wholesOf(ConstantMemory& memory, const Constant& constant);
 
 /// The one value. Throws UsageError if there are several.
 double numberOf(const Constant& constant);

@@ -246,7 +246,7 @@ const Constant& Call::constant(size_t input) const {
 }
 
 std::vector<int64_t> Call::wholesOr(size_t input, std::vector<int64_t> otherwise) const {
-  return has(input) ? wholesOf(constant(input)) : std::move(otherwise);
+  return has(input) ? wholesOf(in.memory, constant(input)) : std::move(otherwise);
 }
 
 const OnnxAttribute* Call::attribute(std::string_view name) const {

@@ -82,7 +82,7 @@ void giveReshaped(Call& call, const std::vector<int64_t>& wanted) { call.give(in
 
 void reshape(Call& call) {
   const bool zeroIsSize = call.whole("allowzero", 0) != 0;
-  giveReshaped(call, resolved(wholesOf(call.constant(1)), shapeOfItem(call.item(0)), zeroIsSize));
+  giveReshaped(call, resolved(wholesOf(call.in.memory, call.constant(1)), shapeOfItem(call.item(0)), zeroIsSize));
 }
 
 void flatten(Call& call) {
@@ -142,7 +142,7 @@ void transpose(Call& call) {
 }
 
 void expand(Call& call) {
-  const auto wanted = wholesOf(call.constant(1));
+  const auto wanted = wholesOf(call.in.memory, call.constant(1));
   if (call.isConstant(0)) return call.give(expanded(call.constant(0), wanted));
   const auto before = shapeOfItem(call.item(0));
   for (size_t d = 0; d < wanted.size(); ++d) {
@@ -193,7 +193,7 @@ Item partOf(Call& call, const Item& item, size_t d, int64_t begin, int64_t step,
 
 void slice(Call& call) {
   Item item = call.item(0);
-  const auto begins = wholesOf(call.constant(1)), ends = wholesOf(call.constant(2));
+  const auto begins = wholesOf(call.in.memory, call.constant(1)), ends = wholesOf(call.in.memory, call.constant(2));
   std::vector<int64_t> axes(begins.size());
   std::iota(axes.begin(), axes.end(), 0);
   axes = call.wholesOr(3, axes);
@@ -251,7 +251,7 @@ void gather(Call& call) {
   const auto before = shapeOfItem(call.item(0));
   const size_t d = dimensionOf(call.whole("axis", 0), before.size());
   const Constant& indexes = call.constant(1);
-  const auto places = wholesOf(indexes);
+  const auto places = wholesOf(call.in.memory, indexes);
   if (indexes.tensor.shape.empty()) return call.give(selected(call, call.item(0), d, places.front()));
   std::vector<int64_t> wanted(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(d));
   wanted.insert(wanted.end(), indexes.tensor.shape.begin(), indexes.tensor.shape.end());
@@ -263,7 +263,7 @@ void gather(Call& call) {
     return call.give(inShape(call, selected(call, call.item(0), d, places.front()), wanted));
   }
   if (!call.isConstant(0) || before.size() != 1) throw UsageError("it picks several items, not all in order");
-  const auto values = numbersOf(call.constant(0));
+  const auto values = numbersOf(call.in.memory, call.constant(0));
   std::vector<double> picked;
   for (const int64_t place : places) {
     const int64_t index = place < 0 ? place + before[0] : place;
@@ -331,7 +331,8 @@ void foldConcatenate(Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (call.constant(i).tensor.shape.size() != 1)
       throw UsageError("constants of more than one dimension are not joined");
-    const auto more = numbersOf(call.constant(i));
+    const auto more = numbersOf(call.in.memory, call.constant(i));
+    call.in.memory.requireRoom(sizeof(double) * (values.size() + more.size()));
     values.insert(values.end(), more.begin(), more.end());
   }
   if (call.inputs() == 0) throw UsageError("it has no input");
@@ -346,7 +347,7 @@ void pad(Call& call) {
   std::vector<int64_t> axes(call.view(0).dims.size());
   std::iota(axes.begin(), axes.end(), 0);
   axes = call.wholesOr(3, axes);
-  const auto pads = wholesOf(call.constant(1));
+  const auto pads = wholesOf(call.in.memory, call.constant(1));
   if (pads.size() != 2 * axes.size()) throw UsageError(concat(pads.size(), " pads of ", axes.size(), " axes"));
   std::array<std::pair<int64_t, int64_t>, 4> byAxis{};
   for (size_t i = 0; i < axes.size(); ++i) byAxis.at(dimensionOf(axes[i], 4)) = {pads[i], pads[i + axes.size()]};

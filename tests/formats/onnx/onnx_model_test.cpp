@@ -142,6 +142,11 @@ TEST(OnnxModel, KeepsItsLimits) {
   EXPECT_NE(refusalOf(small(), {.nodes = 0}).find("more than 0 nodes"), std::string::npos);
   EXPECT_NE(refusalOf(small(), {.tensors = 1}).find("more than 1 initializers"), std::string::npos);
   EXPECT_NE(refusalOf(small(), {.values = 1}), "");
+  EXPECT_NE(refusalOf(small(), {.attributes = 3}).find("more than 3 attributes of a node"), std::string::npos);
+  std::string empty;
+  for (int i = 0; i < 65; ++i) empty += field(5, "");
+  EXPECT_NE(refusalOf(model({.nodes = {empty}, .tensors = {}})).find("more than 64 attributes of a node"),
+            std::string::npos);
   EXPECT_NE(refusalOf(small(), {.listed = 3}).find("numbers of an attribute"), std::string::npos);
   EXPECT_NE(refusalOf(small(), {.textBytes = 3}).find("the limit is 3"), std::string::npos);
   EXPECT_NE(refusalOf(small(), {.unpacked = 15}).find("15 are left"), std::string::npos);

@@ -98,5 +98,15 @@ TEST(OnnxImporter, RefusesNetworksOfMoreNodesThanFilesHave) {
   expectPart(whyNot(equalNames(10'000)), "the model becomes 10003 nodes; a network has at most 10000");
 }
 
+TEST(OnnxImporter, AsksForMemoryBeforeConstantsAreJoined) {
+  // "full" leaves less than 256 KiB; "many" asks for them before "matrix" is refused.
+  const std::string why = whyNot(
+      {node("Expand", {"t", "s"}, "e"), node("Reshape", {"e", "s"}, "full"), node("ConstantOfShape", {"n"}, "many"),
+       node("Concat", {"many", "matrix"}, "r", attribute("axis", int64_t{0}))},
+      {floats("t", {4}), wholes("s", {(1 << 22) - (1 << 13), 4}), wholes("n", {1 << 15}), floats("matrix", {1, 1})});
+  expectPart(why, "node 'r' (Concat");
+  expectPart(why, "computed tensors come to more than");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -91,6 +91,7 @@ int ImportedGraph::addPart(std::string_view part, int input) {
 
 int ImportedGraph::append(ImportedNode node) {
   if (nodes_.size() > mostNodes) throw UsageError(concat("the operators become more than ", mostNodes, " nodes"));
+  for (std::string& name : node.names) name = cleaned(name);  // short, as many nodes may have the names of one operator
   nodes_.push_back(std::move(node));
   return static_cast<int>(nodes_.size()) - 1;
 }

@@ -222,6 +222,7 @@ struct Found {
   std::function<DatasetFacts()> probe;
   std::string where;                    // for messages: a file of it
   std::optional<DataSplit> split = {};  // whose images these are; none: it has no splits
+  bool saysForm = false;                // whether the files of each split say their own size, labels and classes
 };
 
 std::optional<Found> found(std::optional<ImageList> list) {
@@ -240,9 +241,10 @@ std::optional<Found> found(std::optional<ImageList> list) {
 struct ShardKind {
   ShardNames names;
   std::unique_ptr<Dataset> (*open)(const ShardList& list);
+  bool saysForm = false;  // as Found::saysForm
 };
 
-constexpr ShardKind packedShards{{"packed", isPackedShard, {}}, openPackedShards};
+constexpr ShardKind packedShards{{"packed", isPackedShard, {}}, openPackedShards, /*saysForm=*/true};
 constexpr ShardKind tfRecords{{"tfrecord", isTfRecordName, {}}, openTfRecords};
 constexpr ShardKind lmdbShards{{"lmdb", isLmdbShard, lmdbFile}, openLmdbDataset};
 constexpr ShardKind webShards{{"webdataset", isWebShard, {}}, openWebDataset};
@@ -259,14 +261,16 @@ std::optional<Found> foundShards(const std::string& path, DataSplit split) {
                      return DatasetFacts{images->info(), images->size()};
                    },
                .where = shards->paths.front(),
-               .split = shards->info.split};
+               .split = shards->info.split,
+               .saysForm = kind.saysForm};
 }
 
 Found found(const PixelKind& kind, const Paths& paths, DataSplit split) {
   return {.open = [&kind, paths] { return kind.open(paths); },
           .probe = [&kind, paths] { return kind.probe(paths); },
           .where = paths.front(),
-          .split = split};
+          .split = split,
+          .saysForm = true};
 }
 
 /// Data sets of image files. They look at names alone, and so come before the kinds of pixels, which read the head of
@@ -324,24 +328,35 @@ class Redescribed final : public WrappedDataset {
   const DatasetInfo info_;
 };
 
+/// What images are, for messages.
+std::string formOf(const DatasetInfo& info) {
+  const std::string size = concat(info.height, " x ", info.width, " x ", info.channels);
+  return concat(info.encoded() ? "image files" : size, " with ", info.classes, " classes (", info.labels->summary, ")");
+}
+
+/// Whether images can be judged by a network that is trained on the others. A label then takes as many bytes.
+bool fits(const DatasetInfo& own, const DatasetInfo& training) {
+  const bool sizeFits = own.encoded() || (own.height == training.height && own.width == training.width &&
+                                          own.channels == training.channels);
+  return sizeFits && own.labels == training.labels && own.classes <= training.classes &&
+         labelBytes(*own.labels, own.classes) == labelBytes(*training.labels, training.classes);
+}
+
 /// What was found, with the classes and the normalization of the training images. `own`: as it describes itself.
 /// `infoOf`: how it describes training images that were found.
 template <class InfoOf>
 DatasetInfo described(const std::string& path, const Found& found, DatasetInfo own, const InfoOf& infoOf) {
   own.split = found.split;
-  if (own.encoded() || !found.split || found.split == DataSplit::training) return own;
+  if (!found.saysForm || !found.split || found.split == DataSplit::training) return own;
   DatasetInfo training = infoOf(findDataset(path, DataSplit::training));
-  const auto sizeOf = [](const DatasetInfo& info) {
-    return concat(info.height, " x ", info.width, " x ", info.channels, " with ", info.classes, " classes");
-  };
-  const bool fits = own.height == training.height && own.width == training.width && own.channels == training.channels &&
-                    own.classes <= training.classes;
-  if (!fits) {
-    throw DataError(concat(found.where, ": ", rowOf(*found.split).name, " images are ", sizeOf(own),
-                           ", training images ", sizeOf(training), "; both must be of one data set"));
+  if (!fits(own, training)) {
+    throw DataError(concat(found.where, ": ", rowOf(*found.split).name, " images are ", formOf(own),
+                           ", training images ", formOf(training), "; both must be of one data set"));
   }
-  training.split = found.split;
-  return training;
+  own.classes = training.classes;
+  own.classNames = std::move(training.classNames);
+  own.normalization = training.normalization;
+  return own;
 }
 
 }  // namespace

@@ -82,7 +82,9 @@ class PackedShards final : public ShardedDataset<PackedShard> {
 
   void readLabel(int64_t index, std::span<uint8_t> label) const override {
     const auto [path, shard, number] = samples_.at(index);
-    std::ranges::copy(shard.labelOf(number), label.begin());
+    const std::span<const uint8_t> own = shard.labelOf(number);
+    check(own.size() == label.size(), "a label of a packed shard has the bytes that its data set says");
+    std::ranges::copy(own, label.begin());
   }
 };
 

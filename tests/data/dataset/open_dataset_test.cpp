@@ -95,7 +95,9 @@ TEST(OpenDataset, TestImagesThatDoNotBelongToTheTrainingImagesAreRefused) {
   others.write("train-labels-idx1-ubyte", idxLabels({0, 1}));
   others.write("t10k-images-idx3-ubyte", idxImages(1));
   others.write("t10k-labels-idx1-ubyte", idxLabels({6}));
-  expectTestImagesRefused(others.path(), "test images are 2 x 3 x 1 with 7 classes, training images 2 x 3 x 1 with 2");
+  expectTestImagesRefused(others.path(),
+                          "test images are 2 x 3 x 1 with 7 classes (one class per image), training images 2 x 3 x 1 "
+                          "with 2 classes (one class per image); both must be of one data set");
 }
 
 TEST(OpenDataset, TellsIdxFilesApartByContent) {

@@ -163,6 +163,49 @@ TEST_F(PackedDataset, HasLabelsOfAKindThatIsKnown) {
   EXPECT_EQ(refusalWith("masks", 2), path + ": its labels are of the kind 'masks', which is not known");
 }
 
+/// A shard of one sample with a label of zeros.
+void putShard(const std::string& path, const char* labels, int64_t labelBytes, int64_t classes, int64_t side) {
+  PackedShardWriter writer(path);
+  writer.add(Bytes(side == 0 ? 5 : static_cast<size_t>(3 * side * side)), Bytes(static_cast<size_t>(labelBytes)));
+  writer.commit({.labels = labels,
+                 .labelBytes = labelBytes,
+                 .classes = classes,
+                 .height = side,
+                 .width = side,
+                 .channels = side == 0 ? 0 : 3});
+}
+
+TEST_F(PackedDataset, OfTestImagesHasLabelsOfTheFormOfTheTrainingImages) {
+  const std::string test = folder.path() + "/test-0.tandem", of1000 = "1000 classes (one class per image)";
+  for (const int64_t side : {0, 2}) {
+    const std::string size = side == 0 ? "image files" : "2 x 2 x 3";
+    const auto refusalOf = [&](const char* labels, int64_t labelBytes, int64_t classes) {
+      putShard(test, labels, labelBytes, classes, side);
+      const auto text = textOfFailure<DataError>([&] { openDataset(folder.path(), {.split = DataSplit::test}); });
+      EXPECT_EQ(textOfFailure<DataError>([&] { probeDataset(folder.path(), DataSplit::test); }), text);
+      return text;
+    };
+    putShard(folder.path() + "/train-0.tandem", "class", 8, 1000, side);
+    EXPECT_EQ(refusalOf("flags", 1000, 1000),
+              concat(test, ": test images are ", size, " with 1000 classes (any of the classes per image), ",
+                     "training images ", size, " with ", of1000, "; both must be of one data set"));
+    EXPECT_NE(refusalOf("class", 8, 1001).find(concat("training images ", size, " with ", of1000)), std::string::npos);
+    EXPECT_EQ(refusalOf("class", 8, 999), "");
+    EXPECT_EQ(openDataset(folder.path(), {.split = DataSplit::test})->info().classes, 1000);
+    putShard(folder.path() + "/train-0.tandem", "flags", 20, 20, side);
+    EXPECT_NE(refusalOf("flags", 19, 19).find("with 19 classes (any of the classes per image), training images "),
+              std::string::npos);
+    EXPECT_EQ(refusalOf("flags", 20, 20), "");
+  }
+}
+
+TEST_F(PackedDataset, WritesNoLabelIntoMemoryOfAnotherSize) {
+  write("a.tandem", 10, 1);
+  const auto dataset = openDataset(folder.path());
+  Bytes label(7);
+  EXPECT_THROW(dataset->readLabel(0, label), InternalError);
+}
+
 TEST(ChannelSums, AreThoseOfEachPixelByItself) {
   for (const int64_t channels : {1, 3}) {
     for (const size_t pixels : {1, 15, 16, 17, 1'100'000}) {

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -11,8 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int deepest = 16;    // folders below that of a class; a loop of links ends there
-constexpr int lookedInto = 3;  // of these, to find out whether there is an image
+constexpr int deepest = 16;  // folders below that of a class; a loop of links ends there
 
 [[noreturn]] void failToList(const fs::path& path, const std::error_code& error) {
   throw DataError(concat("cannot list data folder '", path.string(), "': ", error.message()));
@@ -61,11 +60,10 @@ std::vector<std::string> imagesOf(const fs::path& folder, const std::string& nam
   return found;
 }
 
-/// Whether the folder or one below it has an image.
-bool hasImage(const fs::path& path, int depth = 0) {
+/// Whether a folder has an image; else appends the folders in it. One that cannot be listed has neither.
+bool hasImage(const fs::path& path, std::vector<fs::path>& folders) {
   std::error_code error;
-  std::vector<fs::path> folders;
-  fs::directory_iterator entry(path, error);  // a folder that cannot be listed has none
+  fs::directory_iterator entry(path, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::error_code ignored;
     if (entry->is_directory(ignored)) {
@@ -74,15 +72,32 @@ bool hasImage(const fs::path& path, int depth = 0) {
       return true;
     }
   }
-  return depth < lookedInto &&
-         std::ranges::any_of(folders, [&](const fs::path& each) { return hasImage(each, depth + 1); });
+  return false;
+}
+
+/// Whether the folder of a class, or one below it, has an image. `seen`: folders that have none. Links may lead to a
+/// folder on many ways, so each is looked into once.
+bool isClass(const fs::path& path, std::set<fs::path>& seen) {
+  std::vector<fs::path> level{path};
+  for (int depth = 0; depth <= deepest && !level.empty(); ++depth) {
+    std::vector<fs::path> below;
+    for (const fs::path& folder : level) {
+      std::error_code error;
+      const fs::path real = fs::canonical(folder, error);
+      if (error || !seen.insert(real).second) continue;
+      if (hasImage(folder, below)) return true;
+    }
+    level = std::move(below);
+  }
+  return false;
 }
 
 /// Whether there is a class with an image.
 bool isImageFolder(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return false;
-  return std::ranges::any_of(foldersIn(path), [&](const std::string& name) { return hasImage(path / name); });
+  std::set<fs::path> seen;
+  return std::ranges::any_of(foldersIn(path), [&](const std::string& name) { return isClass(path / name, seen); });
 }
 
 /// The folder of a split. None: there is none with a class.

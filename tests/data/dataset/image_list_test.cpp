@@ -123,6 +123,19 @@ TEST_F(ImageLists, AFolderIsRefusedByWhatIsWrong) {
   EXPECT_NE(refusal().find("/train/c' is a class without images (.jpg, .jpeg, .png)"), std::string::npos) << refusal();
 }
 
+TEST_F(ImageLists, ImagesMayLieDeepBelowTheirClass) {
+  std::string deepest = "cat/";
+  for (int i = 0; i < 16; ++i) deepest += "d/";
+  put(deepest + "1.jpg");
+  EXPECT_EQ(namesOf(*openDataset(tests.path()), tests.path()), Texts{deepest + "1.jpg"});
+}
+
+TEST_F(ImageLists, ManyLoopsOfLinksWithoutAnImageEnd) {
+  fs::create_directory(tests.path() + "/a");
+  for (int i = 0; i < 9; ++i) fs::create_directory_symlink("..", concat(tests.path(), "/a/up", i));
+  EXPECT_NE(refusal().find("holds no data set that is known"), std::string::npos) << refusal();
+}
+
 TEST_F(ImageLists, ALoopOfLinksEnds) {
   put("a/1.jpg");
   fs::create_directory_symlink("..", tests.path() + "/a/up");

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "data/dataset/image_list.h"
 #include "data/writer/tabled_images.h"
+#include "formats/dataset/csv.h"
 #include "formats/dataset/label_table.h"
 
 namespace tandem {
@@ -80,6 +81,17 @@ void joinSplits(std::span<const ShardPlace> splits) {
   }
 }
 
+/// Flags have a column each beside that of the files.
+std::string breachOf(std::span<const NewSplit> splits) {
+  const DatasetInfo& info = splits.front().info;
+  const auto most = static_cast<int64_t>(CsvLimits().columns) - 1;
+  if (info.labels->isOneClass() || info.classes <= most) return {};
+  return concat("has a table with a column for each class, of which at most ", most, " are read, and there are ",
+                info.classes, "; use ", containersThat([&](const ContainerEntry& other) {
+                  return other.breach == nullptr && other.holds(*info.labels);
+                }));
+}
+
 constexpr std::string_view labels[] = {"class", "flags"};
 
 }  // namespace
@@ -93,6 +105,7 @@ const ContainerEntry folderContainer{
     .open = [](const ShardPlace& place) -> std::unique_ptr<ShardWriter> {
       return std::make_unique<FolderWriter>(place);
     },
-    .join = joinSplits};
+    .join = joinSplits,
+    .breach = breachOf};
 
 }  // namespace tandem

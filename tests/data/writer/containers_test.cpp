@@ -279,5 +279,20 @@ TEST(Containers, RefuseWhatTheyCannotHold) {
   }
 }
 
+TEST(Folder, RefusesMoreFlagsThanATableIsReadWith) {
+  NewSplit split{.name = "train", .images = 1};
+  const auto breach = [&](const char* labels, int64_t classes) {
+    split.info.labels = &find(labelKinds(), labels, "labels"), split.info.classes = classes;
+    return containerBreach(find(containers(), "folder", "container"), {&split, 1});
+  };
+  EXPECT_EQ(breach("flags", 4096),
+            "has a table with a column for each class, of which at most 4095 are read, and there are 4096; use packed");
+  EXPECT_EQ(breach("class", 4096), "");
+  EXPECT_EQ(breach("flags", 4095), "");
+  const TestFolder folder;
+  writeDataset(labelled(pathOf(folder, "x"), split.info, {Bytes(4095, 1)}));
+  EXPECT_EQ(openDataset(pathOf(folder, "x"))->info().classes, 4095);
+}
+
 }  // namespace
 }  // namespace tandem

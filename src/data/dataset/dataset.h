@@ -79,8 +79,8 @@ struct DatasetOptions {
 /// binary batches or pickles; MNIST's IDX pair, plain or gzip; a folder for each class; a table of labels; TFRecords;
 /// WebDataset; tensorpack's LMDB; ChestX-ray14. A path may also name a table of labels, or one shard. Where the split
 /// has no images, those of its stand-in are opened; without any splits all images are of each. Images of other splits
-/// have the classes and the normalization of the training images beside them. Throws DataError that names file, offset
-/// or line, value and rule; MissingSplit.
+/// have the classes and the normalization of the training images beside them, if there are some. Throws DataError that
+/// names file, offset or line, value and rule; MissingSplit.
 std::unique_ptr<Dataset> openDataset(const std::string& path, const DatasetOptions& options = {});
 
 /// A data set as its files' names, headers and labels describe it.

@@ -108,19 +108,23 @@ std::optional<fs::path> folderOf(const fs::path& path, DataSplit split) {
   return std::nullopt;
 }
 
-/// The folder of the images that are asked for, and that of the training images.
+/// The folder of the images that are asked for, and that whose classes they have.
 struct Place {
-  fs::path folder, training;
+  fs::path folder, ofClasses;
   std::optional<DataSplit> split = {};  // none: there is one folder for all
 };
 
 std::optional<Place> placeOf(const fs::path& path, DataSplit asked) {
-  const auto training = folderOf(path, DataSplit::training);
-  if (!training) return isImageFolder(path) ? std::optional(Place{path, path}) : std::nullopt;
-  const auto split = givenFor(asked, [&](DataSplit each) { return folderOf(path, each).has_value(); });
-  if (split) return Place{*folderOf(path, *split), *training, split};
+  const auto has = [&](DataSplit each) { return folderOf(path, each).has_value(); };
+  const bool hasSplits = std::ranges::any_of(dataSplits(), has, &DataSplitEntry::split);
+  if (!hasSplits) return isImageFolder(path) ? std::optional(Place{path, path}) : std::nullopt;
+  if (const auto split = givenFor(asked, has)) {
+    const fs::path folder = *folderOf(path, *split);
+    return Place{folder, folderOf(path, DataSplit::training).value_or(folder), split};
+  }
   throw MissingSplit(concat("data folder '", path.string(), "' has no ", rowOf(asked).name, " images; put them into ",
-                            (path / rowOf(asked).written).string(), ", one folder for each class"));
+                            (path / rowOf(asked).written).string(),
+                            ", one folder for each class, or ask for a split that is there"));
 }
 
 }  // namespace
@@ -128,8 +132,8 @@ std::optional<Place> placeOf(const fs::path& path, DataSplit asked) {
 std::optional<ImageList> listImageFolder(const std::string& path, DataSplit split) {
   const auto place = placeOf(path, split);
   if (!place) return std::nullopt;
-  const auto& [folder, training, given] = *place;
-  const std::vector<std::string> classes = foldersIn(training);
+  const auto& [folder, ofClasses, given] = *place;
+  const std::vector<std::string> classes = foldersIn(ofClasses);
   ImageList list;
   list.folder = folder.string() + '/';
   list.info = {
@@ -137,7 +141,7 @@ std::optional<ImageList> listImageFolder(const std::string& path, DataSplit spli
   for (const std::string& name : foldersIn(folder)) {
     const auto known = std::ranges::lower_bound(classes, name);
     if (known == classes.end() || *known != name) {
-      throw DataError(concat("'", list.folder, name, "' is a class that '", training.string(), "' does not have"));
+      throw DataError(concat("'", list.folder, name, "' is a class that '", ofClasses.string(), "' does not have"));
     }
     const std::vector<std::string> images = imagesOf(folder, name);
     if (images.empty()) {

@@ -50,9 +50,9 @@ std::unique_ptr<Dataset> imageFiles(const std::vector<std::string>& paths,
 bool isImageName(std::string_view name);
 
 /// A folder with one folder for each class, in which the images lie at any depth, as torchvision's ImageFolder. Classes
-/// are numbered by name. There may be a folder for each split instead, by its words in the catalog. Without one of
-/// training images all are of each split. None: there is no such folder. Throws DataError for a class without images,
-/// or one that the training images lack; MissingSplit.
+/// are numbered by name. There may be a folder for each split instead, by its words in the catalog. Without any all
+/// images are of each split. Without one of training images those of the others have their own classes. None: there is
+/// no such folder. Throws DataError for a class without images, or one that the training images lack; MissingSplit.
 std::optional<ImageList> listImageFolder(const std::string& path, DataSplit split);
 
 /// The file beside a table of labels that names the classes, in the order of their numbers.
@@ -62,7 +62,9 @@ constexpr const char* classesFileName = "classes.txt";
 /// are relative to the table. A CSV has a column file (image, filename, path) and one of label (class), or a column of
 /// 0 and 1 for each class. A JSON file is an object {file: label}. A label is a number, a name, or several of either:
 /// between bars in a CSV, a list in JSON. Where all are numbers, classes.txt beside the table may name the classes, a
-/// line for each. None: there is no table. Throws DataError that names the line.
+/// line for each. Without a table of training images those of the others have their own classes, unless something else
+/// in the folder is named as training images. None: there is no table. Throws DataError that names the line;
+/// MissingSplit.
 std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit split);
 
 /// ChestX-ray14: Data_Entry_2017.csv with the images beside it, in images/ or in images_001/images/ and so on. Splits

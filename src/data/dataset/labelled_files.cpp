@@ -62,6 +62,21 @@ std::optional<Place> placeIn(const fs::path& folder, DataSplit asked) {
   return all ? std::optional(Place{*all}) : std::nullopt;
 }
 
+/// Whether a folder has tables of splits, and nothing that is named as training images. Where these are of another kind
+/// of data set, the tables are none.
+bool lacksTraining(const fs::path& folder) {
+  const auto has = [&](DataSplit each) { return tableOf(folder, each).has_value(); };
+  if (!std::ranges::any_of(dataSplits(), has, &DataSplitEntry::split)) return false;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const auto begins = [&](std::string_view word) { return name.starts_with(word); };
+    if (std::ranges::any_of(rowOf(DataSplit::training).recognised, begins)) return false;
+  }
+  return true;
+}
+
 std::optional<Place> placeOf(const std::string& path, DataSplit asked) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return placeIn(path, asked);
@@ -208,15 +223,14 @@ void requireFiles(const ImageList& list, const Table& table) {
 
 std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit split) {
   const auto ofTraining = placeOf(path, DataSplit::training), ofSplit = placeOf(path, split);
-  if (!ofTraining) return std::nullopt;
+  if (!ofTraining && !lacksTraining(path)) return std::nullopt;
   if (!ofSplit) {
     const DataSplitEntry& row = rowOf(split);
     throw MissingSplit(concat("data folder '", path, "' has no table of ", row.name, " images; name it ", row.written,
-                              ".csv or ", row.written, ".json"));
+                              ".csv or ", row.written, ".json, or ask for a split that is there"));
   }
-  const Table training = readTable(ofTraining->path);
-  const bool isTraining = ofSplit->path == ofTraining->path;
-  const Table table = isTraining ? training : readTable(ofSplit->path);
+  const Table training = readTable(ofTraining.value_or(*ofSplit).path);  // or what has the classes in its place
+  const Table table = ofSplit->path == training.path ? training : readTable(ofSplit->path);
   const Classes classes(training);
   const bool several = training.content.several;
   ImageList list;

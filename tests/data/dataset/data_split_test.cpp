@@ -161,6 +161,24 @@ TEST(Splits, OfTrainingImagesAloneAreRefused) {
             std::string::npos);
 }
 
+TEST(Splits, OfFoldersAndTablesMayLackTrainingImages) {
+  for (const auto put : {putClass, putTable}) {
+    for (const DataSplitEntry& row : dataSplits()) {
+      if (row.split == training) continue;
+      const TestFolder folder;
+      put(folder, std::string(row.recognised.back()), 2);
+      for (const DataSplit asked : {validation, test}) {
+        const auto images = openDataset(folder.path(), {.split = asked});
+        EXPECT_EQ(images->info().split, row.split);
+        EXPECT_EQ(images->size(), 2);
+        EXPECT_EQ(images->info().classes, 1);
+      }
+      EXPECT_NE(textOfFailure<MissingSplit>([&] { openDataset(folder.path()); }).find("training images; "),
+                std::string::npos);
+    }
+  }
+}
+
 TEST(Splits, OfPatientsStandInForEachOtherWhereTheyAreFew) {
   const TestFolder folder;
   folder.write("1.png", goldenImage()), folder.write("2.png", goldenImage());

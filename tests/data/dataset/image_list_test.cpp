@@ -163,6 +163,22 @@ TEST_F(ImageLists, AJsonOfNumbersIsADataSetWithSplits) {
   EXPECT_EQ(classesOf(*openDataset(tests.path(), {.split = DataSplit::test})), std::vector<int64_t>{3});
 }
 
+TEST_F(ImageLists, ATableOfValidationImagesAloneHasItsOwnClasses) {
+  put("val/a/1.jpg"), put("val/c/2.jpg");
+  write("val.csv", "file,label\nval/c/2.jpg,2\nval/a/1.jpg,0\n");
+  write("classes.txt", "a\nb\nc\n");
+  const auto images = openDataset(tests.path(), {.split = DataSplit::test});
+  EXPECT_EQ(images->info().name, "labelled files");
+  EXPECT_EQ(images->info().classNames, (Texts{"a", "b", "c"}));
+  EXPECT_EQ(classesOf(*images), (std::vector<int64_t>{2, 0}));
+  EXPECT_EQ(refusal(), concat("data folder '", tests.path(),
+                              "' has no table of training images; name it train.csv or train.json, or ask for a split "
+                              "that is there"));
+  put("train/a/3.jpg"), put("train/c/4.jpg");
+  EXPECT_EQ(openDataset(tests.path())->info().name, "image folder") << "the table is of something else";
+  EXPECT_EQ(classesOf(*openDataset(tests.path(), {.split = DataSplit::validation})), (std::vector<int64_t>{0, 1}));
+}
+
 TEST_F(ImageLists, SeveralLabelsAreFlags) {
   for (const char* name : {"1.jpg", "2.jpg"}) put(name);
   write("labels.csv", "file,label\n1.jpg,b|c\n2.jpg,a\n");

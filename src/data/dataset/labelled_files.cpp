@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t largestTable = uint64_t{1} << 30;
 constexpr int64_t mostClasses = 1'000'000;
+/// Of flags, which lie in memory: a byte for each class of each file. One large number in a small table must not take
+/// all there is; a million files may have 4000 classes.
+constexpr int64_t mostFlagBytes = int64_t{1} << 32;
 
 struct TableFormat {
   const char* ending;
@@ -194,6 +197,14 @@ void addFlags(ImageList& list, const std::string& file, const std::vector<int64_
   for (const int64_t each : classes) list.labels[begin + static_cast<size_t>(each)] = 1;
 }
 
+void requireMemoryFor(const Table& table, const Classes& classes) {
+  const int64_t files = std::ssize(table.content.rows), bytes = files * classes.count();
+  if (bytes <= mostFlagBytes) return;
+  throw DataError(concat(table.path, ": any of ", classes.count(), " classes for each of ", files, " files take ",
+                         bytes, " bytes; the limit is ", mostFlagBytes,
+                         ", so give a smaller table, or number the classes from 0 without gaps"));
+}
+
 bool leavesFolder(const fs::path& file) {
   return file.is_absolute() || std::ranges::find(file, fs::path("..")) != file.end();
 }
@@ -240,6 +251,7 @@ std::optional<ImageList> listLabelledFiles(const std::string& path, DataSplit sp
                .labels = &find(labelKinds(), several ? "flags" : "class", "kind of labels"),
                .classNames = oneLineNames(classes.names()),
                .split = ofSplit->split};
+  if (several) requireMemoryFor(table, classes);
   for (const LabelTable::Row& row : table.content.rows) addRow(list, table, row, classes, several);
   requireFiles(list, table);
   return list;

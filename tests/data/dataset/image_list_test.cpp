@@ -188,6 +188,15 @@ TEST_F(ImageLists, SeveralLabelsAreFlags) {
   EXPECT_EQ(labelOf(*images, 1), (std::vector<uint8_t>{1, 0, 0}));
 }
 
+TEST_F(ImageLists, SeveralLabelsOfTooManyClassesAreRefusedBeforeTheyTakeMemory) {
+  std::string rows = "file,label\na.jpg,0|999999\n";
+  for (int i = 1; i < 4295; ++i) rows += "b.jpg,0\n";
+  write("labels.csv", rows);
+  EXPECT_EQ(refusal(), tests.path() +
+                           "/labels.csv: any of 1000000 classes for each of 4295 files take 4295000000 bytes; the "
+                           "limit is 4294967296, so give a smaller table, or number the classes from 0 without gaps");
+}
+
 TEST_F(ImageLists, ATableIsRefusedByItsLine) {
   put("1.jpg");
   const std::string csv = tests.path() + "/labels.csv";

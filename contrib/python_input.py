@@ -2,8 +2,9 @@
 
 python-queue: FUNCTION() yields batches (images, labels). python-dataset: it yields samples (image, label), which are
 joined to batches here. An image is [height, width, 3] of uint8, or normalised [height, width, 3] or [3, height, width]
-of float32 or float16. Arrays are NumPy's, or anything else with Python's buffer protocol; labels of samples may be
-numbers. With several producers FUNCTION is called with worker=0, 1, ... and workers=N, and yields a share each.
+of float32 or float16. Arrays are NumPy's, or anything else with Python's buffer protocol. A label of a sample is a
+number, or the flags of its classes, which are copied. With several producers FUNCTION is called with worker=0, 1, ...
+and workers=N, and yields a share each.
 
 Batches go through shared memory (descriptor 4): one 64-bit word for each slot, 1 while a batch lies there, then, behind
 `head` bytes, the slots. A batch is a message of tensorpack's zmq_ops. Descriptor 3 takes a line for each: "frame
@@ -122,24 +123,45 @@ def send_samples(samples, slots, options):
         if (view.shape, view.format) != (first.shape, first.format):
             raise ValueError(f"images of one batch are {first.shape} '{first.format}' and {view.shape} '{view.format}'")
         message.put(view.cast("B"))
-        labels.append(label)
+        labels.append(label_of(label))
         if len(labels) == count:
             put_labels(message, labels)
             slots.done(message.at)
             labels = []
 
 
-def put_labels(message, labels):
+class Flags:
+    """A copy of a label that is an array: the generator may fill its memory again before the batch is whole."""
+
+    def __init__(self, view):
+        self.format, self.itemsize, self.shape, self.bytes = view.format, view.itemsize, view.shape, view.tobytes()
+
+
+def label_of(label):
+    """A number, or the flags of a label that has a shape."""
+    array = label.numpy() if hasattr(label, "numpy") else label
     try:
-        numbers = [int(label) for label in labels]
-    except TypeError:   # a flag for each class
-        views = [view_of(label) for label in labels]
-        message.put(head_of(views[0], (len(labels), *views[0].shape)))
-        for view in views:
-            message.put(view.cast("B"))
+        sides = memoryview(array).ndim
+    except TypeError:   # a number of Python's
+        sides = 0
+    return Flags(view_of(array)) if sides else int(label)
+
+
+def form_of(label):
+    return f"{label.shape} '{label.format}'" if isinstance(label, Flags) else "a number"
+
+
+def put_labels(message, labels):
+    forms = sorted({form_of(label) for label in labels})
+    if len(forms) > 1:
+        raise ValueError(f"labels of one batch are {' and '.join(forms)}; they must have one shape and type")
+    if isinstance(labels[0], Flags):
+        message.put(head_of(labels[0], (len(labels), *labels[0].shape)))
+        for label in labels:
+            message.put(label.bytes)
         return
-    message.put(struct.pack("<iiiq", TYPES["q"], 1, len(numbers), 8 * len(numbers)))
-    message.put(struct.pack(f"<{len(numbers)}q", *numbers))
+    message.put(struct.pack("<iiiq", TYPES["q"], 1, len(labels), 8 * len(labels)))
+    message.put(struct.pack(f"<{len(labels)}q", *labels))
 
 
 def usual_batches(options):

@@ -39,6 +39,41 @@ def samples():
     for i in range(6):
         yield memoryview(bytes([i]) * 60).cast("B", (4, 5, 3)), i % 3
 
+class Tensor:
+    """As PyTorch's: no buffer, but numpy() gives one."""
+    def __init__(self, values):
+        self.values = values
+    def numpy(self):
+        return memoryview(self.values)
+
+def flagged(of):
+    again = bytearray(3)   # one memory for all samples
+    for i in range(6):
+        again[:] = bytes([i % 2, 1, 0])
+        yield memoryview(bytes(60)).cast("B", (4, 5, 3)), of(again)
+
+def flags_again():
+    return flagged(lambda again: again)
+
+def flags_of_bytes():
+    return flagged(bytes)
+
+def flags_of_array():
+    import array
+    return flagged(lambda again: array.array("f", list(again)))
+
+def flags_of_view():
+    return flagged(lambda again: memoryview(again)[::1])
+
+def flags_of_tensor():
+    return flagged(Tensor)
+
+def one_flag():
+    return flagged(lambda again: again[:1])
+
+def mixed():
+    return flagged(lambda again: again if again[0] else 1)
+
 def fails():
     yield images(0), labels(0, 1)
     raise ValueError("the disk\nis gone")
@@ -73,8 +108,9 @@ class PythonTest : public ::testing::Test {
             .shape = {2, 4, 5, 3}};
   }
 
-  static HostBatch next(FrameStream& stream) {
-    const StreamedForm form{.stream = "test", .shape = {2, 4, 5, 3}, .labels = &find(labelKinds(), "class", "labels")};
+  static HostBatch next(FrameStream& stream, std::string_view labels = "class", int64_t classes = 3) {
+    const StreamedForm form{
+        .stream = "test", .shape = {2, 4, 5, classes}, .labels = &find(labelKinds(), labels, "labels")};
     std::string why;
     HostBatch batch = batchOf(stream.next(60'000).value(), form, why);
     EXPECT_EQ(why, "");
@@ -82,8 +118,9 @@ class PythonTest : public ::testing::Test {
   }
   static int first(const HostBatch& batch) { return batch.images.const_data_ptr<uint8_t>()[0]; }
 
-  std::string failureOf(const std::string& function) const {
-    const auto stream = openPythonQueue(options(function));
+  std::string failureOf(const std::string& function,
+                        std::unique_ptr<FrameStream> (*open)(const StreamOptions&) = openPythonQueue) const {
+    const auto stream = open(options(function));
     const auto untilItFails = [&] {
       while (true) stream->next(60'000);
     };
@@ -138,6 +175,32 @@ TEST_F(PythonTest, SamplesAreJoined) {
     EXPECT_EQ(batch.images.const_data_ptr<uint8_t>()[60], 2 * i + 1);
     EXPECT_EQ(batch.labels.const_data_ptr<int64_t>()[1], (2 * i + 1) % 3);
   }
+}
+
+TEST_F(PythonTest, FlagsOfSamplesAreTakenAsTheyCome) {
+  for (const char* const function :
+       {"flags_again", "flags_of_bytes", "flags_of_array", "flags_of_view", "flags_of_tensor"}) {
+    SCOPED_TRACE(function);
+    const auto stream = openPythonDataset(options(function));
+    for (int i = 0; i < 3; ++i) {
+      const HostBatch batch = next(*stream, "flags");
+      ASSERT_EQ(batch.labels.numel(), 6);
+      const uint8_t* const flags = batch.labels.const_data_ptr<uint8_t>();
+      EXPECT_EQ(std::vector<int>(flags, flags + 6), (std::vector{0, 1, 0, 1, 1, 0}));
+    }
+  }
+}
+
+TEST_F(PythonTest, OneFlagOfASampleIsNoNumber) {
+  const auto stream = openPythonDataset(options("one_flag"));
+  const HostBatch batch = next(*stream, "flags", 1);
+  EXPECT_EQ(batch.labels.sizes(), (at::IntArrayRef{2, 1}));
+  EXPECT_EQ(batch.labels.const_data_ptr<uint8_t>()[1], 1);
+}
+
+TEST_F(PythonTest, LabelsOfOneBatchHaveOneForm) {
+  const std::string text = failureOf("mixed", openPythonDataset);
+  EXPECT_NE(text.find("labels of one batch are (3,) 'B' and a number"), std::string::npos) << text;
 }
 
 TEST_F(PythonTest, WithoutAFunctionABatchIsRepeated) {

@@ -112,12 +112,12 @@ InferenceResult infer(const InferenceRequest& request, const Graph& graph, std::
                               .chain = request.chain,
                               .skipBad = badImage.leftOut,
                               .blackenBad = badImage.blackened});
-  for (const BadImage& bad : result.bad) logWarning(concat(badImage.leftOut ? "left out: " : "black: ", bad.reason));
+  for (const BadImage& bad : result.bad) logWarning(concat(bad.leftOut ? "left out: " : "black: ", bad.reason));
   if (std::ssize(result.bad) == request.images->size()) {
     throw DataError(
         concat("none of ", request.images->size(), " images could be read; the first: ", result.bad.front().reason));
   }
-  if (!badImage.leftOut) result.bad.clear();
+  std::erase_if(result.bad, [](const BadImage& bad) { return !bad.leftOut; });
   return result;
 }
 

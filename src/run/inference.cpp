@@ -86,10 +86,17 @@ class Work {
       inputs_.make(index, CounterRandom(0), {out, labelOf(index), memory});
     } catch (const DataError& failure) {
       if (!options_.skipBad && !options_.blackenBad) throw;
-      if (options_.skipBad) isRead_[static_cast<size_t>(index)] = 0;
+      const bool leftOut = options_.skipBad || !mayBeBlack(index);
+      if (leftOut) isRead_[static_cast<size_t>(index)] = 0;
       const MutexLock lock(mutex_);
-      bad_.push_back({index, failure.what()});
+      bad_.push_back({index, failure.what(), leftOut});
     }
+  }
+
+  /// Whether its label is valid, or none of the images has one.
+  bool mayBeBlack(int64_t index) {
+    const DatasetInfo& info = options_.images->info();
+    return info.classes == 0 || info.labels->breach(labelOf(index), info.classes).empty();
   }
 
   std::span<uint8_t> labelOf(int64_t index) {

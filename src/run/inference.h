@@ -20,12 +20,13 @@ struct InferenceOptions {
   const Dataset* images = nullptr;
   TransformChain chain = {};  ///< of which all images come out as the network's inputs
   bool skipBad = false;       ///< leaves out images that cannot be read (DataError)
-  bool blackenBad = false;    ///< takes them as black
+  bool blackenBad = false;    ///< takes them as black; leaves out those whose label cannot be read either
 };
 
 struct BadImage {
   int64_t index = 0;
   std::string reason;
+  bool leftOut = false;  ///< else it was taken as black
 };
 
 struct InferenceResult {

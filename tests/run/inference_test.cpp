@@ -19,20 +19,23 @@ DatasetInfo cifar() {
   return info;
 }
 
-/// Images of which some cannot be read.
+/// Images of which some cannot be read, of these some not their label either.
 class Images final : public Dataset {
  public:
-  Images(int64_t size, std::vector<int64_t> bad) : images_(syntheticDataset(size, cifar(), 3)), bad_(std::move(bad)) {}
+  Images(int64_t size, std::vector<int64_t> bad, std::vector<int64_t> unlabelled = {})
+      : images_(syntheticDataset(size, cifar(), 3)), bad_(std::move(bad)), unlabelled_(std::move(unlabelled)) {}
   const DatasetInfo& info() const override { return images_->info(); }
   int64_t size() const override { return images_->size(); }
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
+    const Sample sample = images_->read(index, memory, label);
+    if (std::ranges::find(unlabelled_, index) != unlabelled_.end()) storeClass(-1, label);
     if (std::ranges::find(bad_, index) != bad_.end()) throw DataError(concat("image ", index, ": torn"));
-    return images_->read(index, memory, label);
+    return sample;
   }
 
  private:
   std::unique_ptr<Dataset> images_;
-  std::vector<int64_t> bad_;
+  std::vector<int64_t> bad_, unlabelled_;
 };
 
 RunPlan planOf(int64_t replicas, int64_t batch, const char* padImages = "auto") {
@@ -86,6 +89,24 @@ TEST(Inference, LeavesOutBadImagesWhereAsked) {
   EXPECT_TRUE(at::allclose(some.outputs, expected, 1e-4, 1e-5));
   EXPECT_THROW(run(2, 3, torn, false), DataError);
   EXPECT_EQ(run(1, 4, Images(3, {0, 1, 2}), true).outputs.size(0), 0);
+}
+
+TEST(Inference, BlackensBadImagesThatHaveALabel) {
+  const Images good(7, {}), torn(7, {1, 2, 6}, {2});
+  const RunPlan plan = planOf(2, 3);
+  const Graph graph = buildModel("resnet20", {});
+  const InferenceResult all = run(1, 7, good, false);
+  const InferenceResult some = runInference({.plan = &plan,
+                                             .graph = &graph,
+                                             .pretrained = nullptr,
+                                             .images = &torn,
+                                             .chain = paddedOnly(),
+                                             .blackenBad = true});
+  EXPECT_EQ(some.images, (std::vector<int64_t>{0, 1, 3, 4, 5, 6}));
+  EXPECT_TRUE(at::equal(some.labels, all.labels.index_select(0, at::tensor(some.images, at::kLong))));
+  std::vector<bool> leftOut;
+  for (const BadImage& bad : some.bad) leftOut.push_back(bad.leftOut);
+  EXPECT_EQ(leftOut, (std::vector{false, true, false}));
 }
 
 TEST(Inference, RefusesOutputsThatAreNotFinite) {

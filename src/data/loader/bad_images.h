@@ -15,7 +15,7 @@ namespace tandem {
 class BadImages {
  public:
   struct Policy {
-    bool blackened = false;  ///< whether a black image takes its place; else the next good one of the data set
+    bool blackened = false;  ///< whether a black one takes its place, if its label is valid; else the next good one
     int64_t most = 0;        ///< more of them end the run
   };
   explicit BadImages(const Policy& policy) : policy_(policy) {}

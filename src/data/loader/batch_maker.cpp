@@ -18,9 +18,13 @@
 namespace tandem {
 namespace {
 
+std::string breachOf(const Dataset& dataset, std::span<const uint8_t> label) {
+  return dataset.info().labels->breach(label, dataset.info().classes);
+}
+
 // Checked here for all devices: a GPU kernel could only produce a loss of NaN.
 void checkLabel(const Dataset& dataset, int64_t index, std::span<const uint8_t> label) {
-  const std::string breach = dataset.info().labels->breach(label, dataset.info().classes);
+  const std::string breach = breachOf(dataset, label);
   if (breach.empty()) return;
   throw DataError(concat(dataset.nameOf(index), ": ", breach, "; check the data"));
 }
@@ -124,7 +128,8 @@ void BatchMaker::makeInput(int64_t position, const InputPlace& out) const {
 }
 
 // A bad image keeps its place in the sequence, so that no batch depends on what is found in others. The image behind it
-// in the data set takes the place; its changes are those of its own random numbers.
+// in the data set takes the place; its changes are those of its own random numbers. A black image needs a label: that
+// of a damaged record is not known.
 int64_t BatchMaker::readInput(int64_t index, int64_t epoch, const InputPlace& out) const {
   for (int64_t tries = dataset_->size(); tries > 0; --tries, index = (index + 1) % dataset_->size()) {
     try {
@@ -132,8 +137,11 @@ int64_t BatchMaker::readInput(int64_t index, int64_t epoch, const InputPlace& ou
       return index;
     } catch (const DataError& failure) {
       if (!plan_.badImages) throw;
-      plan_.badImages->note(index, failure);
-      if (!plan_.badImages->blackened()) continue;
+      const bool blackened = plan_.badImages->blackened(), labelled = breachOf(*dataset_, out.label).empty();
+      const char* const more =
+          blackened && !labelled ? "; it has no valid label, so the next image takes its place" : "";
+      plan_.badImages->note(index, DataError(concat(failure.what(), more)));
+      if (!blackened || !labelled) continue;
       std::ranges::fill(out.image, uint8_t{0});
       return index;
     }

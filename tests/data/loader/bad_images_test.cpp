@@ -103,9 +103,26 @@ TEST(BatchMaker, EndsAtABadImageOrAtTooManyOfThem) {
 TEST(BatchMaker, BearsNoWrongLabel) {
   const auto mislabelled = std::make_shared<TornDataset>(std::set<int64_t>{}, std::set<int64_t>{2});
   EXPECT_THROW(made(mislabelled, bears(6, false)), DataError);
-  const auto both = std::make_shared<TornDataset>(std::set<int64_t>{2}, std::set<int64_t>{2});
-  EXPECT_THROW(made(both, bears(6, true)), DataError) << "a black image has a label too";
-  EXPECT_NO_THROW(made(both, bears(6, false))) << "the next image has its own";
+}
+
+TEST(BatchMaker, LetsTheNextImageTakeThePlaceOfOneWithoutALabel) {
+  const std::set<int64_t> damaged{2, 5};
+  for (const bool blackened : {false, true}) {
+    const auto bad = bears(2, blackened);
+    const auto [colours, labels] = made(std::make_shared<TornDataset>(damaged, damaged), bad);
+    EXPECT_EQ(colours, (Numbers{1, 2, 4, 4, 5, 1}));
+    EXPECT_EQ(labels, (Numbers{0, 1, 3, 3, 4, 0}));
+    const bool said = bad->text().find("image 2 is torn; it has no valid label, so the next") != std::string::npos;
+    EXPECT_EQ(said, blackened) << bad->text();
+  }
+  EXPECT_THROW(made(std::make_shared<TornDataset>(damaged, damaged), bears(1, true)), DataError);
+}
+
+TEST(BatchMaker, BlackensThoseThatHaveALabelBesideThoseThatHaveNone) {
+  const auto torn = std::make_shared<TornDataset>(std::set<int64_t>{1, 2}, std::set<int64_t>{1});
+  const auto [colours, labels] = made(torn, bears(2, true));
+  EXPECT_EQ(colours, (Numbers{1, 0, 0, 4, 5, 6}));
+  EXPECT_EQ(labels, (Numbers{0, 2, 2, 3, 4, 5}));
 }
 
 }  // namespace

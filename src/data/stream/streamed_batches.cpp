@@ -73,6 +73,16 @@ at::Tensor imagesOf(const MessageArray& array, const StreamedForm& form, const F
       at::TensorOptions(type->type));
 }
 
+/// The fault of labels that whole numbers of `kept` cannot hold as they were sent; empty: none.
+std::string changeOf(const at::Tensor& sent, const at::Tensor& kept) {
+  if (at::isFloatingType(kept.scalar_type())) return {};
+  const at::Tensor changed = kept.to(sent.scalar_type()).ne(sent).flatten();
+  if (!changed.any().item<bool>()) return {};
+  const at::Tensor value = sent.flatten()[changed.to(at::kInt).argmax().item<int64_t>()];
+  return concat("a value of its labels is ", value.item<double>(), "; this run needs whole numbers that ",
+                std::ranges::find(tensorTypes, kept.scalar_type(), &TensorType::type)->name, " can hold");
+}
+
 at::Tensor labelsOf(const MessageArray& array, const StreamedForm& form, std::string& why) {
   const TensorType* type = typeOf(array, &TensorType::labels);
   std::vector<int64_t> shape = form.labels->shape(form.shape.classes);
@@ -84,7 +94,9 @@ at::Tensor labelsOf(const MessageArray& array, const StreamedForm& form, std::st
                  number ? "whole numbers" : "numbers");
     return {};
   }
-  at::Tensor labels = copied(array, type->type).reshape(shape).to(form.labels->type);
+  const at::Tensor sent = copied(array, type->type).reshape(shape);
+  at::Tensor labels = sent.to(form.labels->type);
+  why = changeOf(sent, labels);
   const size_t bytes = labelBytes(*form.labels, form.shape.classes);
   const auto begin = static_cast<const uint8_t*>(labels.const_data_ptr());
   for (int64_t i = 0; i < form.shape.batch && why.empty(); ++i) {

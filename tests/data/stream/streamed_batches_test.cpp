@@ -109,6 +109,18 @@ TEST(StreamedBatches, TakesAFlagForEachClass) {
   EXPECT_NE(faultOf(messageOf({{"uint8", {2, 4, 5, 3}}, {"uint8", {2, 3}, 2}}), form("flags")), "");
 }
 
+TEST(StreamedBatches, RefusesFlagsThatBytesCannotHold) {
+  const auto fault = [](std::string_view type, uint8_t value) {
+    return faultOf(messageOf({{"uint8", {2, 4, 5, 3}}, {type, {2, 3}, value}}), form("flags"));
+  };
+  EXPECT_EQ(fault("int16", 1), "a value of its labels is 257; this run needs whole numbers that uint8 can hold");
+  for (const char* const type : {"int32", "int64"}) EXPECT_NE(fault(type, 1), "") << type;
+  EXPECT_NE(fault("float32", 0x3F).find("is 0.7"), std::string::npos) << fault("float32", 0x3F);
+  EXPECT_NE(fault("float64", 0x3F), "");
+  EXPECT_NE(fault("float32", 0xFF), "") << "no number";
+  EXPECT_EQ(fault("int8", 1), "");
+}
+
 TEST(StreamedBatches, ReplicasTakeTurns) {
   DealtFrames frames = dealt({batch(0), batch(1), batch(2), batch(3)}, 2);
   EXPECT_EQ(numberOf(frames.take(1, 0)), 1);

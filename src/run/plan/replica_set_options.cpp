@@ -71,7 +71,9 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
   const int64_t streams = config.placement.replicas / count, batch = plan.replicaBatch * count;
   constexpr int64_t headBytes = 1 << 10;
   const LabelKind& labels = labelsOf(*plan.graph);
-  const auto ofLabel = static_cast<int64_t>(labelBytes(labels, config.network.classes));
+  constexpr int64_t ofValue = sizeof(double);  // a sender may send a label's numbers in the widest type
+  const auto ofLabel =
+      static_cast<int64_t>(labelBytes(labels, config.network.classes) / c10::elementSize(labels.type)) * ofValue;
   const int64_t ofImage = input.height * input.width * input.channels * static_cast<int64_t>(sizeof(float));
   const StreamOptions options{.name = std::string(plan.setup.source->name),
                               .argument = plan.setup.sourceArgument,
@@ -79,7 +81,7 @@ std::shared_ptr<DealtFrames> openStream(const RunPlan& plan, int64_t count, cons
                               .firstWorker = plan.place.rank * config.input.producers,
                               .workers = config.input.producers,
                               .allWorkers = plan.place.size * config.input.producers,
-                              .mostBytes = headBytes + batch * (ofImage + std::max(ofLabel, int64_t{8})),
+                              .mostBytes = headBytes + batch * (ofImage + ofLabel),
                               .shape = {batch, input.height, input.width, config.network.classes},
                               .connects = config.input.zmqConnect,
                               .keys = config.input.zmqKeys,

@@ -46,6 +46,12 @@ TEST(Limits, OfProcessesAreOneLineOfEveryCommand) {
   }
 }
 
+TEST(Limits, OfProcessesEndASenderWhoseProducersCannotStart) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
+  const auto run = withProcesses(40, "data serve ipc://pipe --producers=400 --prefetch=1 --batch=1 --image-size=8");
+  expectOneLine(run, usage, "of a user are the most here (ulimit -u); raise it");
+}
+
 TEST(Limits, OfAFilesSizeLeaveTheOldWeights) {
   const auto run = shell("echo old > w.safetensors; ulimit -f 100; exec $T " + tiny() + "--save-weights=w.safetensors");
   EXPECT_EQ(run.code, storage) << run.err;

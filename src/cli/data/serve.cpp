@@ -78,7 +78,12 @@ class Sending {
  public:
   Sending(const BatchMaker& maker, int64_t batches, int64_t producers, int64_t waiting)
       : maker_(maker), batches_(batches), queue_(waiting) {
-    for (int64_t i = 0; i < producers; ++i) threads_.emplace_back([this] { produce(); });
+    try {
+      for (int64_t i = 0; i < producers; ++i) threads_.emplace_back([this] { produce(); });
+    } catch (...) {
+      queue_.stop();  // else the threads that did start would wait for room
+      throw;
+    }
   }
   ~Sending() { queue_.stop(); }
 

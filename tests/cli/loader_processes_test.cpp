@@ -2,6 +2,8 @@
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <filesystem>
@@ -176,17 +178,40 @@ TEST(LoaderProcesses, OneThatCannotStartIsNamed) {
   EXPECT_TRUE(contains(textOfFailure<PeerError>([&] { ended.next(); }), "its process ended with exit code 1"));
 }
 
+/// How the batches of one process end that does nothing any more.
+std::string endOfAStuckProcess(Made& made) {
+  return textOfFailure<PeerError>([&] {
+    for (int64_t k = 0; k < images; ++k) made.next();
+  });
+}
+
+/// Stops the thread that makes batches, and no other, until the process is killed. False: that is not allowed here.
+bool stopTheMaker(pid_t process) {
+  if (ptrace(PTRACE_SEIZE, process, nullptr, nullptr) != 0) return false;
+  return ptrace(PTRACE_INTERRUPT, process, nullptr, nullptr) == 0 && waitpid(process, nullptr, __WALL) == process;
+}
+
 TEST(LoaderProcesses, OneThatDoesNothingIsNamedAfterTheTimeout) {
   Config config = configOf(madeFolder(), 1, 1);
   config.exchange.timeout = 5;
-  Made made(config);
-  made.next();
-  const int process = made.data.feeders->processes().front();
-  kill(process, SIGSTOP);
-  const std::string text = textOfFailure<PeerError>([&] {
-    for (int64_t k = 0; k < images; ++k) made.next();
-  });
-  EXPECT_TRUE(contains(text, concat("process ", process, ", which makes the next batch, does nothing"))) << text;
+  Made stopped(config);
+  stopped.next();
+  Made stuck(config);
+  stuck.next();
+  const int whole = stopped.data.feeders->processes().front(), maker = stuck.data.feeders->processes().front();
+  kill(whole, SIGSTOP);
+  const bool isStuck = stopTheMaker(maker);
+  std::string end;
+  std::thread waits([&] { end = endOfAStuckProcess(stopped); });
+  const auto named = [](int process) {
+    return concat("process ", process, ", which makes the next batch, does nothing");
+  };
+  if (isStuck) {
+    const std::string text = endOfAStuckProcess(stuck);
+    EXPECT_TRUE(contains(text, named(maker))) << text << ": its other thread says that it is there";
+  }
+  waits.join();
+  EXPECT_TRUE(contains(end, named(whole))) << end;
 }
 
 TEST(LoaderProcesses, EachKeepsItsShareOfTheCache) {

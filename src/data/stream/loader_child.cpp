@@ -23,14 +23,14 @@ void say(std::string line) {
 }
 
 /// A parent that is gone ends this process (ChildProcess), so nothing is to be done then.
-void beat(const std::stop_token& end) {
+void beat(const std::stop_token& end, LoaderActivity& activity) {
   constexpr std::chrono::seconds between(1);
   std::mutex mutex;
   std::condition_variable_any ended;
   std::unique_lock lock(mutex);
   try {
     while (!end.stop_requested()) {
-      say(std::string(loader_line::alive));
+      if (activity.goesOn()) say(std::string(loader_line::alive));
       ended.wait_for(lock, end, between, [] { return false; });
     }
   } catch (const InternalError&) {
@@ -39,18 +39,22 @@ void beat(const std::stop_token& end) {
 
 class WatchedImages final : public WrappedDataset {
  public:
-  WatchedImages(std::shared_ptr<const Dataset> images, const SharedSlots& slots, std::vector<int64_t> passedOver)
-      : WrappedDataset(std::move(images)), slots_(slots), passedOver_(std::move(passedOver)) {}
+  WatchedImages(std::shared_ptr<const Dataset> images, const SharedSlots& slots, LoaderActivity& activity,
+                std::vector<int64_t> passedOver)
+      : WrappedDataset(std::move(images)), slots_(slots), activity_(activity), passedOver_(std::move(passedOver)) {}
 
   Sample read(int64_t index, std::vector<uint8_t>& memory, std::span<uint8_t> label) const override {
     slots_.setWork(index + 1);
+    activity_.step();
     const Sample sample = inner().read(index, memory, label);
+    activity_.step();
     if (std::ranges::find(passedOver_, index) == passedOver_.end()) return sample;
     throw DataError(concat(nameOf(index), ": a process crashed there"));
   }
 
  private:
   const SharedSlots& slots_;
+  LoaderActivity& activity_;
   const std::vector<int64_t> passedOver_;
 };
 
@@ -75,11 +79,21 @@ int64_t waitForFree(const SharedSlots& slots) {
 
 }  // namespace
 
+bool LoaderActivity::goesOn() {
+  bool full = true;
+  for (int64_t i = 0; i < slots_.count(); ++i) full = full && slots_.isFull(i);
+  const int64_t before = std::exchange(told_, steps_.load());
+  return !begun_ || full || told_ != before;
+}
+
 LoaderChild::LoaderChild(LoaderShare share)
-    : share_(std::move(share)), slots_(SharedSlots::inherited(loaderSlots, share_.slotBytes)), beat_(beat) {}
+    : share_(std::move(share)),
+      slots_(SharedSlots::inherited(loaderSlots, share_.slotBytes)),
+      activity_(std::make_unique<LoaderActivity>(slots_)),
+      beat_([activity = activity_.get()](const std::stop_token& end) { beat(end, *activity); }) {}
 
 std::shared_ptr<const Dataset> LoaderChild::watched(std::shared_ptr<const Dataset> images) const {
-  return std::make_shared<const WatchedImages>(std::move(images), slots_, share_.passedOver);
+  return std::make_shared<const WatchedImages>(std::move(images), slots_, *activity_, share_.passedOver);
 }
 
 void LoaderChild::tell(BadImages& bad) {
@@ -95,11 +109,13 @@ void LoaderChild::run(const BatchMaker& maker, const std::function<KeptSamples()
     std::ranges::copy(message, slots_.slot(i).begin());
     batches.push_back(batchIn(slots_.slot(i), like));
   }
+  activity_->begin();
   KeptSamples told;
   for (int64_t k = share_.first;; k += share_.step) {
     const int64_t slot = waitForFree(slots_);
     maker.make(k, batches[static_cast<size_t>(slot)]);
     slots_.setWork(0);
+    activity_->step();
     const KeptSamples now = kept ? kept() : told;
     if (now != told) say(concat(loader_line::kept, now.samples, ' ', now.bytes));
     told = now;

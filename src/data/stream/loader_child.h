@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -11,8 +12,28 @@
 
 namespace tandem {
 
-/// The process of --loader=processes, on its side: says each second that it works, and writes batches to the memory
-/// that its parent handed on.
+/// What a process does, so that it can say whether it is stuck. Thread-safe.
+class LoaderActivity {
+ public:
+  /// REQUIRES: `slots` outlive the object.
+  explicit LoaderActivity(const SharedSlots& slots) : slots_(slots) {}
+
+  /// From now on only steps count: before, the data set is opened, which has none.
+  void begin() { begun_ = true; }
+  /// A sample was or is about to be read, or a batch is made.
+  void step() { ++steps_; }
+  /// Whether there was a step since the last call, or none was to be made, as all slots are full. One thread calls it.
+  bool goesOn();
+
+ private:
+  const SharedSlots& slots_;
+  std::atomic<bool> begun_ = false;
+  std::atomic<int64_t> steps_ = 0;
+  int64_t told_ = 0;
+};
+
+/// The process of --loader=processes, on its side: says each second that it works, as long as it does, and writes
+/// batches to the memory that its parent handed on.
 class LoaderChild {
  public:
   /// Throws InternalError if no parent handed memory on.
@@ -35,6 +56,7 @@ class LoaderChild {
  private:
   const LoaderShare share_;
   const SharedSlots slots_;
+  const std::unique_ptr<LoaderActivity> activity_;
   const std::jthread beat_;  // last member: its thread ends first
 };
 

@@ -23,8 +23,8 @@ struct LoaderShare {
 /// Slots of such a process: one is filled, one waits, one is read.
 constexpr int64_t loaderSlots = 3;
 
-/// The lines that it writes, beside those of messages: "alive"; "bad INDEX REASON" of an image that cannot be read;
-/// "kept SAMPLES BYTES", what its cache holds; "error CODE TEXT", why it ends.
+/// The lines that it writes, beside those of messages: "alive", unless it is stuck; "bad INDEX REASON" of an image that
+/// cannot be read; "kept SAMPLES BYTES", what its cache holds; "error CODE TEXT", why it ends.
 namespace loader_line {
 constexpr std::string_view alive = "alive", bad = "bad ", kept = "kept ", error = "error ";
 }  // namespace loader_line

@@ -91,6 +91,7 @@ struct TestGraph {
   std::vector<std::string> nodes, tensors;
   std::vector<int64_t> input{1, 3, 8, 8};
   std::string output = "y";
+  std::vector<std::string> moreOutputs{};
 };
 
 /// A ModelProto whose input is "x".
@@ -100,6 +101,7 @@ inline std::string model(const TestGraph& graph, uint64_t opset = 18) {
   bytes += field(2, "main_graph");
   for (const std::string& tensor : graph.tensors) bytes += field(5, tensor);
   bytes += field(11, value("x", graph.input)) + field(12, value(graph.output, {}));
+  for (const std::string& output : graph.moreOutputs) bytes += field(12, value(output, {}));
   return number(1, 8) + field(2, "test") + field(8, field(1, "") + number(2, opset)) + field(7, bytes);
 }
 

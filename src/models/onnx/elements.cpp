@@ -152,21 +152,21 @@ void nameByWeight(const Call& call, const Constant& constant, ImportedNode& laye
   if (!module.empty() && !isNamed) layer.names.insert(layer.names.begin(), module);
 }
 
-/// Whether a constant has one number for each channel that a layer makes, and nothing but this node reads them.
-bool belongsToLayer(const Call& call, const View& given, const Constant& constant, size_t viewInput) {
-  if (call.in.readersOf(call.inputName(viewInput)) != 1 || given.factor != 1 || given.offset != 0) return false;
+/// Whether a constant has one number for each channel of a layer whose output this node alone reads.
+bool belongsToLayer(const Call& call, const View& given, const Constant& constant) {
+  if (call.in.graph.at(given.node).isShared || !isPlain(given)) return false;
   const View view = call.in.whole(given);
   return view.node == given.node && isPerChannel(call.in, view, varying(constant, view.dims));
 }
 
 /// A constant that takes the place of a weight of which a layer has no value yet. Weights behind it have none either:
 /// a scale comes before the shift.
-bool fillsIn(Call& call, const View& given, const Constant& constant, size_t viewInput, std::string_view suffix) {
+bool fillsIn(Call& call, const View& given, const Constant& constant, std::string_view suffix) {
   ImportedNode& layer = call.in.graph.at(given.node);
   const auto place = std::ranges::find(layer.weights, suffix, &ImportedWeight::suffix);
   const bool isFree =
       std::all_of(place, layer.weights.end(), [](const ImportedWeight& each) { return each.isStandIn; });
-  if (place == layer.weights.end() || !isFree || !belongsToLayer(call, given, constant, viewInput)) return false;
+  if (place == layer.weights.end() || !isFree || !belongsToLayer(call, given, constant)) return false;
   nameByWeight(call, constant, layer);
   *place = {std::string(suffix), reshaped(call.in.memory, constant, {layer.shape.channels}).tensor};
   call.give(given);
@@ -190,11 +190,11 @@ void productWithChannels(Call& call, const View& given, const Constant& constant
 }
 
 /// A constant that is added to the output of a layer without bias is its bias.
-bool becomesBias(Call& call, const View& given, const Constant& constant, size_t viewInput) {
+bool becomesBias(Call& call, const View& given, const Constant& constant) {
   ImportedNode& layer = call.in.graph.at(given.node);
   const bool takes = layer.operation != nullptr && layer.operation->parameters != nullptr &&
                      std::string_view(layer.operation->reads).find("bias") != std::string_view::npos;
-  if (!takes || layer.attributes.bias || !belongsToLayer(call, given, constant, viewInput)) return false;
+  if (!takes || layer.attributes.bias || !belongsToLayer(call, given, constant)) return false;
   const Constant bias = reshaped(call.in.memory, constant, {layer.shape.channels});
   layer.attributes.bias = true;
   nameByWeight(call, constant, layer);
@@ -236,7 +236,7 @@ void add(Call& call) {
   const Constant constant = call.constant(constantInput);
   if (isSingle(constant)) return call.give(scaled(call.item(other), 1, numberOf(constant)));
   const View given = call.view(other);
-  if (fillsIn(call, given, constant, other, ".bias") || becomesBias(call, given, constant, other)) return;
+  if (fillsIn(call, given, constant, ".bias") || becomesBias(call, given, constant)) return;
   addPositions(call, given, constant);
 }
 
@@ -246,7 +246,7 @@ void multiply(Call& call) {
   const Constant constant = call.constant(constantInput);
   if (isSingle(constant)) return call.give(scaled(call.item(1 - constantInput), numberOf(constant), 0));
   const View given = call.view(1 - constantInput);
-  if (!fillsIn(call, given, constant, 1 - constantInput, ".weight")) productWithChannels(call, given, constant);
+  if (!fillsIn(call, given, constant, ".weight")) productWithChannels(call, given, constant);
 }
 
 void subtract(Call& call) {

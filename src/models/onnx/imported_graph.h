@@ -27,7 +27,8 @@ struct ImportedNode {
   ImageShape shape;
   std::vector<std::string> names;  ///< that it may have, best first
   std::vector<ImportedWeight> weights;
-  std::string origin;  ///< "node 'conv1' (Conv)", for errors
+  std::string origin;     ///< "node 'conv1' (Conv)", for errors
+  bool isShared = false;  ///< several nodes or outputs of the model read one of its values
 };
 
 /// What is handed over for a new node.

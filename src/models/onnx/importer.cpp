@@ -80,6 +80,8 @@ void Importer::define(const std::string& name, Item item) {
         concat("value '", escaped(name), "' has ", rank, " dimensions; at most ", FileTensor::maxRank, " are read"));
   }
   if (auto* const constant = std::get_if<Constant>(&item)) constant->tensor.name = name;
+  const auto* const view = std::get_if<View>(&item);
+  if (view != nullptr && readersOf(name) > 1) graph.at(view->node).isShared = true;
   if (!items_.emplace(name, std::move(item)).second) {
     throw UsageError(concat("value '", escaped(name), "' is made twice"));
   }
@@ -135,8 +137,11 @@ void Importer::run() {
   readConstants();
   readInput();
   for (const OnnxNode& node : model_.nodes) {
+    const Operator* const row = operatorNamed(node.operation);
+    if (row != nullptr && row->readsShape) continue;
     for (const std::string& name : node.inputs) ++readers_[name];
   }
+  for (const OnnxValueInfo& output : model_.outputs) ++readers_[output.name];
   for (const OnnxNode& node : model_.nodes) {
     graph.setOrigin(originOf(node));
     try {

@@ -53,7 +53,7 @@ class Importer {
   /// Gives the value `name` an item. Throws if it has one, and for more than FileTensor::maxRank dimensions.
   void define(const std::string& name, Item item);
   const Item& itemOf(const std::string& name) const;
-  /// How many nodes read the value.
+  /// How many nodes and outputs of the graph read the value, without nodes that read its shape alone.
   int64_t readersOf(const std::string& name) const;
 
   /// The same elements as a view of a whole node: parts of channels, shuffled channels and a factor become nodes.
@@ -136,6 +136,7 @@ struct Operator {
   void (*handle)(Call& call);   ///< for views; null: only constants are computed
   void (*fold)(Call& call);     ///< for constants alone; null: there must be a view
   std::string_view attributes;  ///< that it may have, separated by blanks
+  bool readsShape = false;      ///< of its inputs the shapes alone
 };
 
 /// All rows. They are in several files, by what the operators do.

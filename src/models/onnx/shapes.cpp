@@ -365,6 +365,7 @@ void pad(Call& call) {
   View made = call.view(0);
   made.node = call.add({.operation = "pad", .inputs = {input}, .attributes = a});
   made.firstChannel = 0, made.factor = 1;
+  made.dims[1] = wholeAxis(Axis::channel, call.in.shapeOf(made).channels);
   made.dims[2] = wholeAxis(Axis::row, call.in.shapeOf(made).height);
   made.dims[3] = wholeAxis(Axis::column, call.in.shapeOf(made).width);
   call.give(std::move(made));
@@ -372,8 +373,8 @@ void pad(Call& call) {
 
 constexpr std::array rows{
     Operator{"Identity", identity, identity, ""},
-    Operator{"Shape", shape, shape, "start end"},
-    Operator{"Size", size, size, ""},
+    Operator{"Shape", shape, shape, "start end", true},
+    Operator{"Size", size, size, "", true},
     Operator{"Reshape", reshape, reshape, "allowzero"},
     Operator{"Flatten", flatten, flatten, "axis"},
     Operator{"Squeeze", squeeze, squeeze, "axes"},

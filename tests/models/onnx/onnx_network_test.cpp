@@ -146,6 +146,21 @@ TEST(OnnxNetwork, ReadsGatesAndFactors) {
   EXPECT_EQ(valuesOf(made, "gamma"), (std::vector<float>{1, 1.125, 1.25, 1.375}));
 }
 
+TEST(OnnxNetwork, ConstantsBelongToLayersThatNothingElseReads) {
+  const std::string_view apart = "a sum with a constant that is neither a bias nor";
+  const Strings alias{node("Identity", {"c"}, "i"), node("Add", {"i", "k"}, "a"), node("Add", {"a", "c"}, "r")};
+  EXPECT_NE(whyNot(alias, {floats("k", {4, 1, 1}, 1)}).find(apart), std::string::npos);
+  TestGraph graph = between({node("Relu", {"c"}, "r")}, {floats("prior", {5}, 1)});
+  graph.nodes.push_back(node("Add", {"y", "prior"}, "z"));
+  graph.moreOutputs = {"z"};
+  EXPECT_NE(refusalOf(graph).find(apart), std::string::npos) << "the first output is read without the sum";
+  const Strings measured{node("Conv", {"c", "w.weight"}, "d"), node("Shape", {"d"}, "s"), node("Size", {"d"}, "n"),
+                         node("Add", {"d", "w.bias"}, "r")};
+  EXPECT_EQ(middleOf(measured, {floats("w.weight", {4, 4, 3, 3}), floats("w.bias", {4, 1, 1})}),
+            (Strings{"w: conv(conv) outputs=4 kernel=3"}))
+      << "a node that reads the shape alone";
+}
+
 TEST(OnnxNetwork, ReadsShuffledAndSplitChannels) {
   const Strings shuffled{node("Reshape", {"c", "apart"}, "d"),
                          node("Transpose", {"d"}, "e", attribute("perm", Wholes{0, 2, 1, 3, 4})),
@@ -155,6 +170,12 @@ TEST(OnnxNetwork, ReadsShuffledAndSplitChannels) {
   middle.push_back(node("Relu", {"s"}, "r"));
   EXPECT_EQ(middleOf(middle, sizes),
             (Strings{"channel_shuffle: channel_shuffle(conv) groups=2", "r: relu(channel_shuffle)"}));
+  Strings padded = shuffled;
+  padded.push_back(node("Pad", {"s", "pads"}, "q"));
+  padded.push_back(node("Relu", {"q"}, "r"));
+  EXPECT_EQ(
+      middleOf(padded, {sizes[0], sizes[1], wholes("pads", {0, 0, 1, 1, 0, 0, 1, 1})}),
+      (Strings{"channel_shuffle: channel_shuffle(conv) groups=2", "q: pad(channel_shuffle) padding=1", "r: relu(q)"}));
   EXPECT_EQ(middleOf({node("Split", {"c", "sizes"}, "a", attribute("axis", int64_t{1}) + field(2, "b")),
                       node("Relu", {"b"}, "e"), node("Concat", {"e", "a"}, "r", attribute("axis", int64_t{1}))},
                      {wholes("sizes", {1, 3})}),

@@ -142,8 +142,16 @@ void constantValue(Call& call) {
   throw UsageError("it has no value that is read");
 }
 
-/// Casts between types of numbers change no element of a view.
-void cast(Call& call) { call.give(call.item(0)); }
+/// Casts between floating-point types change no element of what depends on the images; those to others would.
+void giveFloating(Call& call, const ElementType* type) {
+  if (type == nullptr) throw UsageError("the type is not read");
+  if (!type->floating()) throw UsageError(concat("it makes ", type->name, " of what depends on the images"));
+  call.give(call.item(0));
+}
+
+const ElementType* typeToCast(const Call& call) { return onnxElementType(static_cast<uint64_t>(call.whole("to", 0))); }
+
+void cast(Call& call) { giveFloating(call, typeToCast(call)); }
 
 void foldTo(Call& call, const ElementType* type) {
   if (type == nullptr) throw UsageError("the type is not read");
@@ -156,16 +164,19 @@ void foldTo(Call& call, const ElementType* type) {
   giveNumbers(call, *type, given.tensor.shape, values);
 }
 
-void foldCast(Call& call) { foldTo(call, onnxElementType(static_cast<uint64_t>(call.whole("to", 0)))); }
+void foldCast(Call& call) { foldTo(call, typeToCast(call)); }
 
 void castLike(Call& call) {
-  if (call.isView(0)) return call.give(call.item(0));
+  if (call.isView(0)) return giveFloating(call, call.isConstant(1) ? &typeOf(call, 1) : elementTypeNamed("F32"));
   foldTo(call, elementTypeNamed("F32"));  // the other input depends on the images, which are floating-point
 }
 
 void foldCastLike(Call& call) { foldTo(call, &typeOf(call, 1)); }
 
 void reduceProduct(Call& call) {
+  if (call.has(1) && call.constant(0).tensor.shape.size() != 1) {
+    throw UsageError("it has axes; the product is computed of all numbers, or of one dimension");
+  }
   double product = 1;
   for (const double value : numbersOf(call.in.memory, call.constant(0))) product *= value;
   const bool keeps = call.whole("keepdims", 1) != 0;

@@ -71,6 +71,7 @@ void softmax(Call& call) {
     const auto rank = static_cast<int64_t>(scores->query.dims.size());
     const int64_t axis = call.whole("axis", -1);
     if (axis != -1 && axis != rank - 1) throw UsageError("softmax of attention over another dimension than the last");
+    if (scores->isSoftmax) throw UsageError("a softmax of the weights of attention, which already are one");
     Scores made = *scores;
     made.isSoftmax = true;
     return call.give(std::move(made));
@@ -142,7 +143,9 @@ std::vector<size_t> varying(const Constant& constant, const Dims& all) {
 }
 
 bool isPerChannel(const Importer& in, const View& view, const std::vector<size_t>& dims) {
-  return dims.size() == 1 && isWhole(view.dims[dims[0]], Axis::channel, in.shapeOf(view).channels);
+  const int64_t channels = in.shapeOf(view).channels;
+  if (channels == 1) return dims.empty();
+  return dims.size() == 1 && isWhole(view.dims[dims[0]], Axis::channel, channels);
 }
 
 /// The name of a layer is that of the module whose weight it takes.
@@ -234,7 +237,12 @@ void add(Call& call) {
   if (call.isView(0) && call.isView(1)) return sum(call, call.view(0), call.view(1));
   const size_t constantInput = call.isConstant(0) ? 0 : 1, other = 1 - constantInput;
   const Constant constant = call.constant(constantInput);
-  if (isSingle(constant)) return call.give(scaled(call.item(other), 1, numberOf(constant)));
+  if (isSingle(constant)) {
+    const bool mayBeBias =  // of a layer with one output; a scalar is a number of a formula
+        !constant.tensor.shape.empty() && call.isView(other) && call.in.shapeOf(call.view(other)).channels == 1;
+    if (mayBeBias && becomesBias(call, call.view(other), constant)) return;
+    return call.give(scaled(call.item(other), 1, numberOf(constant)));
+  }
   const View given = call.view(other);
   if (fillsIn(call, given, constant, ".bias") || becomesBias(call, given, constant)) return;
   addPositions(call, given, constant);

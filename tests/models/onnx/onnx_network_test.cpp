@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
@@ -146,21 +147,6 @@ TEST(OnnxNetwork, ReadsGatesAndFactors) {
   EXPECT_EQ(valuesOf(made, "gamma"), (std::vector<float>{1, 1.125, 1.25, 1.375}));
 }
 
-TEST(OnnxNetwork, ConstantsBelongToLayersThatNothingElseReads) {
-  const std::string_view apart = "a sum with a constant that is neither a bias nor";
-  const Strings alias{node("Identity", {"c"}, "i"), node("Add", {"i", "k"}, "a"), node("Add", {"a", "c"}, "r")};
-  EXPECT_NE(whyNot(alias, {floats("k", {4, 1, 1}, 1)}).find(apart), std::string::npos);
-  TestGraph graph = between({node("Relu", {"c"}, "r")}, {floats("prior", {5}, 1)});
-  graph.nodes.push_back(node("Add", {"y", "prior"}, "z"));
-  graph.moreOutputs = {"z"};
-  EXPECT_NE(refusalOf(graph).find(apart), std::string::npos) << "the first output is read without the sum";
-  const Strings measured{node("Conv", {"c", "w.weight"}, "d"), node("Shape", {"d"}, "s"), node("Size", {"d"}, "n"),
-                         node("Add", {"d", "w.bias"}, "r")};
-  EXPECT_EQ(middleOf(measured, {floats("w.weight", {4, 4, 3, 3}), floats("w.bias", {4, 1, 1})}),
-            (Strings{"w: conv(conv) outputs=4 kernel=3"}))
-      << "a node that reads the shape alone";
-}
-
 TEST(OnnxNetwork, ReadsShuffledAndSplitChannels) {
   const Strings shuffled{node("Reshape", {"c", "apart"}, "d"),
                          node("Transpose", {"d"}, "e", attribute("perm", Wholes{0, 2, 1, 3, 4})),
@@ -263,6 +249,14 @@ TEST(OnnxNetwork, ReadsAttention) {
   EXPECT_EQ(valuesOf(made, "a.in_proj_bias").at(23), 23.0F / 8);
   EXPECT_NE(refusalOf({.nodes = attentionNodes(1), .tensors = attentionTensors(1)}).find("its scale is 1; it must be"),
             std::string::npos);
+  Strings twice = attentionNodes(0.5F);
+  const auto softmax = std::ranges::find(twice, node("Softmax", {"a1"}, "a2"));
+  ASSERT_NE(softmax, twice.end());
+  *softmax = node("Softmax", {"b"}, "a2");
+  twice.insert(softmax, node("Softmax", {"a1"}, "b"));
+  EXPECT_NE(
+      refusalOf({.nodes = twice, .tensors = attentionTensors(0.5F)}).find("a softmax of the weights of attention"),
+      std::string::npos);
 }
 
 TEST(OnnxNetwork, RefusesByNodeOperatorAndReason) {

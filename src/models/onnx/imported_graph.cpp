@@ -37,22 +37,31 @@ std::string cleaned(std::string_view name) {
 
 /// Names that are given, and the number that was tried last behind a name.
 struct Taken {
-  std::set<std::string> nodes;
+  std::set<std::string> nodes, parameters;
   std::map<std::string, int> numbers;
 };
 
+/// Gives a node the name, unless the node or one of its parameters would be called as another one.
+bool take(Taken& taken, const ImportedNode& node, const std::string& name) {
+  const auto isTaken = [&](const ImportedWeight& weight) { return taken.parameters.contains(name + weight.suffix); };
+  if (taken.nodes.contains(name) || std::ranges::any_of(node.weights, isTaken)) return false;
+  taken.nodes.insert(name);
+  for (const ImportedWeight& weight : node.weights) taken.parameters.insert(name + weight.suffix);
+  return true;
+}
+
 std::string nameOf(const ImportedNode& node, Taken& taken) {
   std::string last(node.operation->name);
-  if (node.names.empty() && taken.nodes.insert(last).second) return last;
+  if (node.names.empty() && take(taken, node, last)) return last;
   for (const std::string& candidate : node.names) {
     const std::string name = cleaned(candidate);
     if (name.empty()) continue;
     last = name;
-    if (taken.nodes.insert(name).second) return name;
+    if (take(taken, node, name)) return name;
   }
   for (int& count = taken.numbers[last];;) {
     const std::string name = concat(last, '_', ++count);
-    if (taken.nodes.insert(name).second) return name;
+    if (take(taken, node, name)) return name;
   }
 }
 
@@ -120,7 +129,7 @@ ImportedGraph::Finished ImportedGraph::finish(int output, int64_t more) const {
   }
   const int classifier = classifierOf(output);
   Finished result{Graph(nodes_.front().shape), {}};
-  Taken taken{{result.graph.node(result.graph.input()).name}, {}};
+  Taken taken{{result.graph.node(result.graph.input()).name}, {}, {}};
   std::vector<NodeId> idOf(nodes_.size(), result.graph.input());
   for (size_t index = 1; index < nodes_.size(); ++index) {
     const ImportedNode& node = nodes_[index];

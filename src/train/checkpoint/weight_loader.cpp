@@ -61,8 +61,8 @@ class PretrainedReader {
         file_(openedWeights(config, map_)),
         own_(stateTensors(graph)),
         auxiliary_(auxiliaryOnly(graph)) {
-    isWrapped_ =
-        std::ranges::all_of(file_.tensors(), [](const FileTensor& tensor) { return tensor.name.starts_with(wrapper); });
+    const auto isBehind = [](const auto& tensor) { return tensor.name.starts_with(wrapper); };
+    isWrapped_ = std::ranges::all_of(file_.tensors(), isBehind) && !std::ranges::all_of(foreign_.tensors, isBehind);
     for (const FileTensor& tensor : file_.tensors()) takeIn(tensor);
     for (const NodeId head : headNodes(graph)) heads_.insert(head);
     const auto inFile = [&](size_t i) { return byName_.contains(foreign_.tensors[i].name); };
@@ -204,7 +204,7 @@ class PretrainedReader {
   std::set<NodeId> heads_;
   std::vector<bool> auxiliary_;  // per node: it belongs to an auxiliary head only
   bool hasAuxiliary_ = false;    // the file has a tensor of an auxiliary head
-  bool isWrapped_ = false;       // all names start with `wrapper`
+  bool isWrapped_ = false;       // all names of the file start with `wrapper`, not all of the network
   std::vector<uint8_t> scratch_;
   std::vector<std::string> problems_, reset_, untouched_;
   Pretrained result_;

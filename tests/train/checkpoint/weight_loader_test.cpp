@@ -173,6 +173,13 @@ TEST(Pretrained, LeavesOutWhatDataParallelPutsInFront) {
   expectRefused(wrapped, "'conv1.weight' [16, 3, 3, 3] is missing");
 }
 
+TEST(Pretrained, KeepsThatPrefixOfANetworksOwnNames) {
+  Graph graph({3, 4, 4});
+  const NodeId flat = graph.add("flatten", "flat", {graph.input()}, {});
+  graph.add("linear", "module.fc", {flat}, {.outputs = 10});
+  EXPECT_EQ(refusal(configOf("resnet20", written(formulaState(graph))), graph), "accepted");
+}
+
 TEST(Pretrained, NamesValuesThatAreNotFinite) {
   const Graph graph = small();
   Tensors state = formulaState(graph);

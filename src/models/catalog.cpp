@@ -168,6 +168,16 @@ Network networkAt(std::string_view path) {
   return isOnnxPath(path) ? openOnnxNetwork(std::string(path)) : openNetwork(std::string(path));
 }
 
+/// The file as it is for images of another size than its own: a model of ONNX may compute its nodes of the size.
+NetworkFile inSize(std::string_view path, NetworkFile file, int64_t imageSize) {
+  if (!isOnnxPath(path) || imageSize == file.input[1]) return file;
+  try {
+    return openOnnxNetwork(std::string(path), imageSize).file;
+  } catch (const DataError& broken) {
+    throw UsageError(concat("images of ", imageSize, " pixels: ", broken.what()));
+  }
+}
+
 ModelFacts factsOf(const Network& network) {
   const NetworkFile& file = network.file;
   return {file.name,     {file.input[0], file.input[1], file.input[2]}, file.classes, file.batch, file.learningRate,
@@ -202,7 +212,8 @@ Graph buildModel(std::string_view model, const ModelOptions& options) {
   try {
     const ModelOptions resolved =
         isFile ? resolve(file.classes, file.input[1], options) : resolve(entry->classes, entry->input.height, options);
-    Graph graph = isFile ? buildNetwork(file, resolved.classes, resolved.imageSize) : entry->build(*entry, resolved);
+    Graph graph = isFile ? buildNetwork(inSize(model, file, resolved.imageSize), resolved.classes, resolved.imageSize)
+                         : entry->build(*entry, resolved);
     setLoss(graph, resolved);
     return graph;
   } catch (const UsageError& broken) {

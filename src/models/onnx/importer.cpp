@@ -70,8 +70,8 @@ void handle(Importer& importer, const OnnxNode& node) {
 
 }  // namespace
 
-Importer::Importer(const OnnxModel& model, ConstantMemory& memory)
-    : graph(ImageShape{1, 1, 1}), memory(memory), model_(model) {}
+Importer::Importer(const OnnxModel& model, ConstantMemory& memory, int64_t imageSize)
+    : graph(ImageShape{1, 1, 1}), memory(memory), model_(model), imageSize_(imageSize) {}
 
 void Importer::define(const std::string& name, Item item) {
   if (name.empty()) return;
@@ -119,8 +119,13 @@ void Importer::readInput() {
   }
   std::vector<int64_t> sizes = *input.shape;
   const bool isFree = sizes[2] <= 0 || sizes[3] <= 0;
-  if (isFree) notes.push_back(concat("the model takes images of any size; ", imageSizeIfFree, " is taken"));
-  constexpr std::array free{imagesIfFree, int64_t{3}, imageSizeIfFree, imageSizeIfFree};
+  if (isFree) {
+    notes.push_back(
+        concat("the model takes images of any size; ", imageSizeIfFree, " is taken unless --image-size is given"));
+  }
+  const bool isAsked = imageSize_ > 0 && sizes[2] <= 0 && sizes[3] <= 0;
+  const int64_t side = isAsked ? imageSize_ : imageSizeIfFree;
+  const std::array free{imagesIfFree, int64_t{3}, side, side};
   for (size_t d = 0; d < free.size(); ++d) {
     if (sizes[d] <= 0) sizes[d] = free[d];
     if (sizes[d] > 1 << 15) {

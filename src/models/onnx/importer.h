@@ -37,7 +37,8 @@ using Item = std::variant<std::monostate, View, Constant, Scores>;
 /// What the handlers of operators share. Methods throw UsageError with the reason of a refusal.
 class Importer {
  public:
-  Importer(const OnnxModel& model, ConstantMemory& memory);
+  /// `imageSize` is height and width where the model leaves both free; 0: 224.
+  Importer(const OnnxModel& model, ConstantMemory& memory, int64_t imageSize);
 
   /// Reads all nodes, and the rest of the file's graph.
   void run();
@@ -68,6 +69,7 @@ class Importer {
   int once(std::string_view operation, int input, const Attributes& attributes);
 
   const OnnxModel& model_;
+  const int64_t imageSize_;
   std::map<std::string, Item> items_;
   std::map<std::string, int64_t> readers_;
   std::map<std::tuple<std::string_view, int, int64_t, int64_t, int64_t, double>, int> made_;  // by once()

@@ -39,7 +39,7 @@ NetworkFile fileOf(const onnx::Importer& importer, int output, const Graph& grap
 
 }  // namespace
 
-OnnxImport importOnnx(std::vector<uint8_t> bytes, const std::string& path) {
+OnnxImport importOnnx(std::vector<uint8_t> bytes, const std::string& path, int64_t imageSize) {
   auto memory = std::make_shared<Memory>(bytes.size());
   auto parsed = parseOnnx(bytes);
   if (!parsed) {
@@ -47,7 +47,7 @@ OnnxImport importOnnx(std::vector<uint8_t> bytes, const std::string& path) {
   }
   memory->model = std::move(parsed.value());
   try {
-    onnx::Importer importer(memory->model, memory->computed);
+    onnx::Importer importer(memory->model, memory->computed, imageSize);
     importer.run();
     const int output = importer.output();
     const onnx::ImportedGraph::Finished finished = importer.graph.finish(output, 0);
@@ -74,20 +74,22 @@ OnnxImport importOnnx(std::vector<uint8_t> bytes, const std::string& path) {
 
 namespace {
 
-OnnxImport opened(const std::string& path) { return importOnnx(readFile(path, OnnxLimits().bytes), path); }
+OnnxImport opened(const std::string& path, int64_t imageSize) {
+  return importOnnx(readFile(path, OnnxLimits().bytes), path, imageSize);
+}
 
 /// The networks of files that were read. A plan asks for one several times, and such a file may have gigabytes.
 class KnownNetworks {
  public:
-  Network at(const std::string& path) {
+  Network at(const std::string& path, int64_t imageSize) {
     namespace fs = std::filesystem;
     std::error_code unknown;
     const State state{fs::file_size(path, unknown), fs::last_write_time(path, unknown)};
     const MutexLock lock(mutex_);
-    const auto known = networks_.find(path);
+    const auto known = networks_.find({path, imageSize});
     if (!unknown && known != networks_.end() && known->second.first == state) return known->second.second;
-    Network network = opened(path).network;
-    networks_.insert_or_assign(path, std::pair(state, network));
+    Network network = opened(path, imageSize).network;
+    networks_.insert_or_assign({path, imageSize}, std::pair(state, network));
     return network;
   }
 
@@ -95,16 +97,16 @@ class KnownNetworks {
   using State = std::pair<std::uintmax_t, std::filesystem::file_time_type>;
 
   Mutex mutex_;
-  std::map<std::string, std::pair<State, Network>> networks_ TANDEM_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, int64_t>, std::pair<State, Network>> networks_ TANDEM_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-Network openOnnxNetwork(const std::string& path) {
+Network openOnnxNetwork(const std::string& path, int64_t imageSize) {
   static KnownNetworks known;
-  return known.at(path);
+  return known.at(path, imageSize);
 }
 
-WeightsFile openOnnxWeights(const std::string& path) { return opened(path).weights; }
+WeightsFile openOnnxWeights(const std::string& path) { return opened(path, 0).weights; }
 
 }  // namespace tandem

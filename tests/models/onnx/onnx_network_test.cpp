@@ -304,6 +304,25 @@ TEST(OnnxNetwork, IsReadAgainWhenItsFileHasChanged) {
   EXPECT_NE(openOnnxNetwork(path).sha256, before);
 }
 
+TEST(OnnxNetwork, FreeSizesAreThoseOfTheImages) {
+  TestGraph graph = between(
+      {node("Conv", {"c", "w.weight"}, "r", attribute("auto_pad", "SAME_UPPER") + attribute("strides", Wholes{2, 2}))},
+      {floats("w.weight", {4, 4, 3, 3})});
+  graph.input = {0, 3, 0, 0};
+  const std::string path = written(graph, "onnx_network_test_free.onnx");
+  EXPECT_EQ(modelFacts(path).input, (ImageShape{3, 224, 224}));
+  EXPECT_EQ(buildModel(path, {}).node(2).shape, (ImageShape{4, 112, 112}));
+  EXPECT_EQ(buildModel(path, {.imageSize = 299}).node(2).shape, (ImageShape{4, 150, 150})) << "padding 1,1,1,1";
+  const TestGraph flat{.nodes = {node("Conv", {"x", "w.weight"}, "c", attribute("strides", Wholes{112, 112})),
+                                 node("Flatten", {"c"}, "f"), node("Gemm", {"f", "fc.weight"}, "y")},
+                       .tensors = {floats("w.weight", {1, 3, 112, 112}), floats("fc.weight", {4, 5})},
+                       .input = {0, 3, 0, 0}};
+  const std::string fixed = written(flat, "onnx_network_test_flat.onnx");
+  EXPECT_EQ(buildModel(fixed, {}).node(1).shape, (ImageShape{1, 2, 2}));
+  const std::string why = textOfFailure<UsageError>([&] { buildModel(fixed, {.imageSize = 448}); });
+  EXPECT_NE(why.find("images of 448 pixels: "), std::string::npos) << why;
+}
+
 TEST(OnnxNetwork, RefusesExpandedTensorsBeyondMemory) {
   const auto expectPart = [](const std::string& text, std::string_view part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;

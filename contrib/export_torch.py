@@ -213,6 +213,11 @@ CALLS = {
 }
 SUMS = (operator.add, operator.iadd, torch.add, "add", "add_")
 PRODUCTS = (operator.mul, operator.imul, torch.mul, "mul", "mul_")
+IN_PLACE = (operator.iadd, operator.imul, "add_", "mul_")
+IN_PLACE_ARGUMENT = {F.relu: 1, F.relu6: 1, F.silu: 1, F.dropout: 3}  # which of the arguments is `inplace`
+# What may hand on its input's memory: a change of the output in place changes the input too.
+HAND_ON_MODULES = (nn.Identity, nn.Flatten, nn.Dropout)
+HAND_ON_CALLS = (torch.flatten, "flatten", "view", "reshape", F.dropout)
 
 
 def is_tuple(node):
@@ -232,6 +237,7 @@ class Export:
         self.module, self.auxiliary_weight = module, auxiliary_weight
         graph = Tracer().trace(module)
         self.traced = fx.GraphModule(module, graph)
+        self.check_in_place()
         self.traced.graph.eliminate_dead_code()
         self.shapes = self.shapes_of(image_size)
         self.nodes, self.names, self.alias, self.owners = [], {"input"}, {}, {}
@@ -242,6 +248,32 @@ class Export:
             if isinstance(layer, nn.Conv2d) and [getattr(a, "op", None) for a in node.args[:1]] == ["placeholder"]:
                 require(layer.in_channels == CHANNELS,
                         f"{node.target}: it reads images of {layer.in_channels} channels; it must be {CHANNELS}")
+
+    def is_in_place(self, node):
+        if node.op == "call_module":
+            return bool(getattr(self.traced.get_submodule(node.target), "inplace", False))
+        if node.op not in ("call_function", "call_method"):
+            return False
+        place = IN_PLACE_ARGUMENT.get(node.target, len(node.args))
+        return node.target in IN_PLACE or bool(node.kwargs.get("inplace")) or node.args[place:place + 1] == (True,)
+
+    def hands_on(self, node):
+        if node.op == "call_module":
+            module = self.traced.get_submodule(node.target)
+            return isinstance(module, HAND_ON_MODULES) or type(module).__name__ == "StochasticDepth"
+        return getattr(node.target, "__name__", "") == "stochastic_depth" or node.target in HAND_ON_CALLS
+
+    def check_in_place(self):
+        """An operation of a network file does not change its input, so nothing may read an input that a call changes."""
+        order = {node: place for place, node in enumerate(self.traced.graph.nodes)}
+        memory = {}  # node -> the first node whose value is in the same memory
+        for node in order:
+            changes, inputs = self.is_in_place(node), node.all_input_nodes
+            memory[node] = memory[inputs[0]] if inputs and (changes or self.hands_on(node)) else node
+            same = [n for n in memory if changes and n is not node and memory[n] is memory[node]]
+            later = [user for n in same for user in n.users if order[user] > order[node] and user.target != "size"]
+            require(not later, f"{self.place(node)}: it changes its input in place, and '{(later or [node])[0].name}' reads "
+                               "the input later; make it inplace=False")
 
     def pass_through(self, image_size):
         from torch.fx.passes.shape_prop import ShapeProp

@@ -12,7 +12,7 @@ using namespace onnx_writer;
 TEST(OnnxNetwork, CastsOfWhatDependsOnImagesStayFloating) {
   const auto cast = [](int64_t first) {
     return Strings{node("Cast", {"c"}, "h", attribute("to", first)),
-                   node("Cast", {"h"}, "f", attribute("to", int64_t{1})), node("Relu", {"f"}, "r")};
+                   node("Cast", {"h"}, "h1", attribute("to", int64_t{1})), node("Relu", {"h1"}, "r")};
   };
   for (const int64_t floating : {1, 10, 11, 16}) EXPECT_EQ(middleOf(cast(floating)), (Strings{"r: relu(conv)"}));
   EXPECT_NE(whyNot(cast(6)).find("it makes I32 of what depends on the images"), std::string::npos);
@@ -25,7 +25,7 @@ TEST(OnnxNetwork, CastsOfWhatDependsOnImagesStayFloating) {
 
 TEST(OnnxNetwork, ProductsOfConstantsHaveNoAxes) {
   const auto product = [](const std::string& of) {
-    return Strings{node("ReduceProd", {of, "axes"}, "p"), node("Relu", {"c"}, "r")};
+    return Strings{node("ReduceProd", {of, "axes"}, "product"), node("Relu", {"c"}, "r")};
   };
   const Strings tensors{wholes("axes", {0}), wholes("row", {2, 3}), floats("table", {2, 2})};
   EXPECT_EQ(middleOf(product("row"), tensors), (Strings{"r: relu(conv)"}));

@@ -43,6 +43,8 @@ class TinyTraining : public testing::Test {
     return record;
   }
 
+  static std::string notesOf(const RunRecord& record) { return join(record.notes, "\n"); }
+
   /// The SHA-256 of the weights that a training ends with.
   std::string weightsOf(Config config) const {
     config.output.saveWeights = path("weights.safetensors");

@@ -93,6 +93,14 @@ const Item& Importer::itemOf(const std::string& name) const {
   throw UsageError(concat("value '", escaped(name), "' is read before it is made, or nowhere made"));
 }
 
+std::string Importer::sourceOf(const FileTensor& constant) const {
+  const auto shows = [&](const FileTensor& source) {
+    return source.bytes.data() == constant.bytes.data() && source.bytes.size() == constant.bytes.size();
+  };
+  const auto found = std::ranges::find_if(model_.initializers, shows);
+  return found == model_.initializers.end() ? constant.name : found->name;
+}
+
 int64_t Importer::readersOf(const std::string& name) const {
   const auto found = readers_.find(name);
   return found == readers_.end() ? 0 : found->second;

@@ -54,6 +54,8 @@ class Importer {
   /// Gives the value `name` an item. Throws if it has one, and for more than FileTensor::maxRank dimensions.
   void define(const std::string& name, Item item);
   const Item& itemOf(const std::string& name) const;
+  /// The name of the initializer whose values a constant shows, in another shape perhaps; else the constant's own.
+  std::string sourceOf(const FileTensor& constant) const;
   /// How many nodes and outputs of the graph read the value, without nodes that read its shape alone.
   int64_t readersOf(const std::string& name) const;
 

@@ -294,7 +294,7 @@ void putInFront(Call& call, size_t d) {
   made.node = call.in.graph.add({.operation = "class_token",
                                  .inputs = {made.node},
                                  .attributes = {},
-                                 .names = {token.tensor.name, call.modulePath(true)},
+                                 .names = {call.in.sourceOf(token.tensor), call.modulePath(true)},
                                  .weights = {{"", token.tensor}}});
   made.dims[1] = wholeAxis(Axis::row, call.in.shapeOf(made).height);
   call.give(std::move(made));

@@ -93,10 +93,11 @@ std::function<void(int64_t, int64_t)> progressOf(Phase phase, const ProgressCall
   };
 }
 
-RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const TrainingData& data,
+RunPlan withShares(RunPlan plan, std::vector<int64_t> kept, const KernelSelection& kernels, const TrainingData& data,
                    const ProgressCallback& progress) {
   if (!parseSplit(plan.config.step.split).value().measured) return plan;
-  plan.shares = measuredShares(plan, kernels, data, progressOf(Phase::sharingOut, progress));
+  plan.shares =
+      kept.empty() ? measuredShares(plan, kernels, data, progressOf(Phase::sharingOut, progress)) : std::move(kept);
   plan.replicaBatch = std::ranges::max(plan.shares);
   return plan;
 }

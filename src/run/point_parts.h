@@ -31,8 +31,8 @@ std::vector<int> observedProcesses(const RunPlan& plan);
 /// Tells of a phase before the steps, which has so many parts. `progress` outlives the result.
 std::function<void(int64_t, int64_t)> progressOf(Phase phase, const ProgressCallback& progress);
 
-/// The plan with the shares that --split=measured finds.
-RunPlan withShares(RunPlan plan, const KernelSelection& kernels, const TrainingData& data,
+/// The plan with the shares that --split=measured finds. `kept`: those that it has found before; empty: none.
+RunPlan withShares(RunPlan plan, std::vector<int64_t> kept, const KernelSelection& kernels, const TrainingData& data,
                    const ProgressCallback& progress);
 
 /// Weights of the losses of this process's replicas, so that their mean over the replicas is that over all images.

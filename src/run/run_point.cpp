@@ -130,7 +130,7 @@ void measure(const RunPlan& asked, const Listeners& listeners, RunRecord& record
     if (!note.empty()) record.notes.push_back(note);
   }
   const auto data = servesAlone(asked) ? TrainingData() : trainingData(asked);
-  const RunPlan plan = withShares(asked, kernels, data, listeners.progress);
+  const RunPlan plan = withShares(asked, {}, kernels, data, listeners.progress);
   ReplicaSetOptions options = startedOptions(plan, kernels, data, record);
   record.placement = placementOf(plan, options);
   noteShares(options, record);

@@ -199,7 +199,7 @@ void ParameterServer::gatherState(Replica& replica) {
 void ParameterServer::adoptState(Replica& replica) {
   if (const auto& elsewhere = states_[replica.index].elsewhere) {
     const auto kept = replica.lossScale->tensors(), own = elsewhere->tensors();
-    for (size_t i = 0; i < own.size(); ++i) at::Tensor(own[i].second).copy_(kept[i].second);
+    for (size_t i = 0; i < own.size(); ++i) own[i].second.copy_(kept[i].second);
   }
   for (size_t i = 0; replica.index == 0 && i < shards_.size(); ++i) shards_[i]->stateFrom(replica.buffers);
   barrier_.arriveAndWait();

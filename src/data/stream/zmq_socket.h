@@ -34,7 +34,8 @@ class ZmqSocket {
 
   /// Sends a message. While `waiting` messages wait, it waits. Throws PeerError if nobody takes one for the timeout.
   void send(std::vector<uint8_t> bytes);
-  /// Waits until the last message has left, as for send(). A socket that ends without it loses what still waits.
+  /// Waits until the last message has left, as for send(). An end without it waits as long,
+  /// but loses without a word what is left then.
   void drain();
 
  private:

@@ -20,7 +20,7 @@ struct CheckpointFacts {
   std::string data = {};             ///< what the training images are, for comparison: name, number, classes
   std::string program = {};          ///< version and commit
   std::string kernels = {};          ///< by run/plan/kernel_selection_json.h; empty: those of a GPU
-  std::vector<int64_t> shares = {};  ///< RunPlan::shares that were measured; empty: they follow from the configuration
+  std::vector<int64_t> shares = {};  ///< RunPlan::shares, which --split=measured may have found
   TrainingRecord record = {};        ///< until then
 };
 

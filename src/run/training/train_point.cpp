@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "comm/world.h"
 #include "config/config_json.h"
-#include "config/split.h"
 #include "machine/gpu/gpu_utilization.h"
 #include "run/plan/kernel_selection_json.h"
 #include "run/plan/replica_set_options.h"
@@ -30,7 +29,7 @@ CheckpointFacts factsOf(const RunPlan& plan, const KernelSelection& kernels, con
           .data = dataFacts(plan),
           .program = programFacts(environment),
           .kernels = plan.setup.onCpu() ? toText(kernels) : "",
-          .shares = parseSplit(plan.config.step.split).value().measured ? plan.shares : std::vector<int64_t>(),
+          .shares = plan.shares,
           .record = {}};
 }
 
@@ -48,15 +47,6 @@ std::unique_ptr<CheckpointFolder> lockedFolder(const RunPlan& plan) {
 
 RunPlan resumedPlan(RunPlan plan, const Checkpoint& from) {
   plan.firstBatch = from.facts.step, plan.kernels = from.facts.kernels;
-  return plan;
-}
-
-/// The plan with the shares that the checkpoint has kept, or that are measured now.
-RunPlan planWithShares(RunPlan plan, const std::optional<Checkpoint>& from, const KernelSelection& kernels,
-                       const TrainingData& data, const ProgressCallback& progress) {
-  if (!from || from->facts.shares.empty()) return withShares(std::move(plan), kernels, data, progress);
-  plan.shares = from->facts.shares;
-  plan.replicaBatch = std::ranges::max(plan.shares);
   return plan;
 }
 
@@ -132,7 +122,7 @@ class PreparedTraining {
         resumed_(from_ ? resumedPlan(asked, *from_) : asked),
         kernels_(selectKernels(resumed_, *resumed_.graph, progressOf(Phase::choosingKernels, progress))),
         data_(trainingData(resumed_)),
-        plan_(planWithShares(resumed_, from_, kernels_, data_, progress)) {
+        plan_(withShares(resumed_, from_ ? from_->facts.shares : std::vector<int64_t>(), kernels_, data_, progress)) {
     const EvaluatedSplits splits = evaluatedSplits(plan_);
     requireEvaluation(plan_, splits);
     during_ = evaluatorOf(plan_, splits.during, kernels_), atEnd_ = evaluatorOf(plan_, splits.atEnd, kernels_);

@@ -239,7 +239,6 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
   if (evaluates) evaluate(member, *options_.during, step);
   const bool over = isLast || stops() || reached_;
   if (saves() && (over || options_.course.savesAt(step))) save(member, step, over);
-  if (over && member.index() == 0) noteEnd(step);
   member.barrier();
   return over;
 }
@@ -248,7 +247,7 @@ bool TrainingRun::pause(ReplicaSet::Member& member, int64_t step) {
 void TrainingRun::noteEnd(int64_t step) {
   const bool isLast = step == options_.course.steps();
   record_.ended = reached_ && !isLast && !stops() ? "stop-at" : std::string(nameOf(agreement_.reason()));
-  const bool goesOn = !evaluates_ || (!isLast && !reached_);
+  const bool goesOn = gaveUp_ || (!isLast && !reached_);
   record_.interrupted = goesOn && (agreement_.reason() == StopReason::signal || (stops() && saves()));
 }
 
@@ -274,8 +273,8 @@ void TrainingRun::evaluate(ReplicaSet::Member& member, Evaluator& evaluator, int
   if (member.index() == 0 && progress_) progress_({.phase = Phase::evaluating, .step = step});
   evaluator.run(member, [this] { return agreement_.isWanted(); });
   member.barrier();
-  if (member.index() == 0) evaluates_ = !agreement_.endIfWanted();
-  if (member.index() == 0 && evaluates_) {
+  if (member.index() == 0) gaveUp_ = agreement_.endIfWanted();
+  if (member.index() == 0 && !gaveUp_) {
     judge(evaluator, step, began);
     if (isBest_ && options_.keeper != nullptr) saveBest(member, step);
   }

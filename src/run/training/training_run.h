@@ -106,9 +106,9 @@ class TrainingRun {
   // Fields without a lock are written by member 0 alone. A barrier follows before another member reads them.
   Nanos startup_{}, begin_{}, reported_{};
   Part part_;
-  bool reached_ = false;   // the target of --stop-at
-  bool evaluates_ = true;  // no evaluation was given up
-  bool isBest_ = false;    // the last evaluation
+  bool reached_ = false;  // the target of --stop-at
+  bool gaveUp_ = false;   // the last evaluation
+  bool isBest_ = false;   // likewise
   RateControl rate_;
   bool hasCheckpoint_ = false;
   std::optional<Checkpoint> back_;  // while all go back

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "machine/process/process_clock.h"
@@ -99,6 +101,20 @@ TEST_F(GoingOn, ResumedWithChangesItRunsTheKernelsThatAreAskedFor) {
   config.training.resume = "auto", config.training.allowChanges = true, config.training.epochs = 2;
   config.numerics.layout = "nhwc";
   EXPECT_EQ(ended(config).placement.layout, "nhwc");
+}
+
+TEST_F(GoingOn, KeepsTheSharesThatWereMeasured) {
+  Config config = this->config(1);
+  config.training.checkpoint = path("checkpoints");
+  config.placement.replicas = 2, config.measurement.scaling = "strong", config.step.split = "measured";
+  config.step.batch = 8;
+  ended(config);
+  const std::string manifest = path("checkpoints/step-000000005/manifest.json");
+  auto facts = nlohmann::json::parse(readFile(manifest, 1 << 20));
+  facts["shares"] = {1, 7};
+  std::ofstream(manifest) << facts;
+  config.training.resume = "always";
+  EXPECT_EQ(ended(config).placement.shares, (std::vector<int64_t>{1, 7}));
 }
 
 TEST_F(GoingOn, AFolderWithCheckpointsIsRefusedUnlessItIsResumed) {

@@ -19,9 +19,10 @@ TEST(Limits, OfTheProcessAreOneLine) {
 }
 
 /// Runs the program where a user may have so many processes and threads. The limit does not hold for root, so another
-/// user runs it, who may read what root may.
+/// user runs it, who may read what root may. Each test process has a user of its own: others' processes would count.
 Finished withProcesses(int most, const std::string& arguments) {
-  return shell(concat("chmod 777 . && ulimit -u ", most, " && exec setpriv --reuid=64321 --clear-groups ",
+  const int user = 60000 + getpid() % 5000;
+  return shell(concat("chmod 777 . && ulimit -u ", most, " && exec setpriv --reuid=", user, " --clear-groups ",
                       "--inh-caps=+dac_read_search --ambient-caps=+dac_read_search $T ", arguments));
 }
 

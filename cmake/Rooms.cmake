@@ -7,6 +7,8 @@
 #   native/ x86/ isa/              without libtorch's headers, for loops that the compiler vectorises
 #   *.cu                           only where CUDA is
 
+include(UnityGroups)
+
 set(TANDEM_FEATURES "")
 if(TANDEM_CUDA)
   list(APPEND TANDEM_FEATURES cuda)
@@ -132,6 +134,9 @@ function(tandem_room name row)
     set_source_files_properties(${native} PROPERTIES SKIP_PRECOMPILE_HEADERS ON
                                 COMPILE_OPTIONS "${TANDEM_NATIVE_OPTIONS}")
   endif()
+  set(together ${sources})
+  list(FILTER together EXCLUDE REGEX "/(native|x86|cuda|frontend|no_[a-z]+)/|[.]cu$")
+  tandem_compile_together(tandem_${name} ${together})
   if(isa)
     tandem_isa_sources(tandem_${name} ${isa})
   endif()

@@ -43,7 +43,7 @@ constexpr std::string_view rejectFlag = "--reject-nonfinite", modelOption = "--m
 constexpr std::string_view ending = ".safetensors";
 
 /// Options of `convert` with a network. All but --names are options of the table.
-constexpr CommandOption options[] = {
+constexpr CommandOption optionRows[] = {
     {modelOption, "NAME", "the network of the weights: a name, or the path of a file, NAME.json or NAME.onnx", ""},
     {namesOption, "NAME", "whose names and memory orders OUT has", "none"},
     {"--weights-map", "NAME", "whose names and memory orders FILE has", "none"},
@@ -54,7 +54,7 @@ constexpr CommandOption options[] = {
 std::string help() {
   constexpr size_t leftWidth = 26;
   std::string text(usage);
-  for (const CommandOption& option : options) text += helpLine(option, leftWidth);
+  for (const CommandOption& option : optionRows) text += helpLine(option, leftWidth);
   text += '\n';
   for (const WeightsMap& map : weightsMaps()) {
     std::string left = concat("  ", namesOption, '=', map.name);
@@ -179,7 +179,7 @@ void convertNames(const Request& request, const std::string& out) {
 }
 
 int convert(Arguments arguments) {
-  const Request request = requestOf("convert", arguments, 2, options);
+  const Request request = requestOf("convert", arguments, 2, optionRows);
   const std::string &in = request.files.front(), &out = request.files.back();
   if (!out.ends_with(ending)) {
     throw UsageError(

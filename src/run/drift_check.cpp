@@ -45,7 +45,7 @@ uint64_t hashOf(const std::vector<uint64_t>& hashes) {
   return hash;
 }
 
-std::string textOf(const std::vector<uint64_t>& hashes) {
+std::string hashesText(const std::vector<uint64_t>& hashes) {
   std::vector<std::string> texts;
   for (const uint64_t hash : hashes) texts.push_back(std::to_string(hash));
   return join(texts, " ");
@@ -100,7 +100,7 @@ void DriftCheck::compareRanks(const FlatBuffers& buffers, int64_t step) const {
   const auto said = world_->exchange(servesAlone_ ? "" : concat(hashOf(hashes_.front())));
   const auto agrees = [&](const std::string& text) { return text.empty() || text == said.front(); };
   if (std::ranges::all_of(said, agrees)) return;
-  const auto all = world_->exchange(textOf(hashes_.front()));
+  const auto all = world_->exchange(hashesText(hashes_.front()));
   const auto own = static_cast<size_t>(world_->place().rank);
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].empty() || all[own].empty() || all[rank] == all[own]) continue;

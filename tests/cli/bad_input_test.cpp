@@ -31,8 +31,6 @@ TEST_P(BadInput, IsOneLineWithTheRightExitCode) {
   EXPECT_EQ(run.out, "");
 }
 
-constexpr int usage = 2, data = 3, storage = 8;
-
 std::vector<std::string> tiny(std::vector<std::string> more) {
   std::vector<std::string> arguments{"bench",     "--repeats=1", "--model=trivial", "--image-size=32",
                                      "--steps=2", "--warmup=1",  "--replicas=1"};

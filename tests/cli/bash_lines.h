@@ -12,12 +12,10 @@
 
 #include "base/text.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 
 /// Lines of bash that run the program, for tests of its descriptors, limits and signals.
 namespace tandem {
-
-/// Exit codes (docs/ARCHITECTURE.md).
-constexpr int usage = 2, data = 3, numeric = 7, storage = 8, interrupted = 130;
 
 /// Arguments of a run that takes a moment with few steps.
 inline std::string tiny(int64_t steps = 2) {
@@ -38,8 +36,6 @@ inline std::string contents(const std::string& name) {
   std::ifstream file(ownFolder() + "/" + name);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
-
-inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Ended with this code and one line of error that has the part.
 inline void expectOneLine(const Finished& run, int code, std::string_view part) {

@@ -14,8 +14,6 @@
 
 namespace tandem {
 
-inline std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
-
 /// Arguments of a bench that writes to resultsPath(), where nothing is before. The batch is 4 and the network lenet5,
 /// unless `more` says otherwise.
 inline std::vector<std::string> benchOf(const std::vector<std::string>& more) {

@@ -7,16 +7,13 @@
 
 #include "base/text.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
 
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
-
-constexpr int usage = 2, data = 3, storage = 8;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// A made data set: 12 images of two classes in each split.
 class DataCommand : public testing::Test {

@@ -14,8 +14,6 @@
 namespace tandem {
 namespace {
 
-constexpr int peer = 6;
-
 /// A short run of four ranks with a fault in the third, or without one.
 Finished runFour(const std::string& fault) {
   const std::string results = ownFolder() + "/results.jsonl";

@@ -11,10 +11,6 @@
 namespace tandem {
 namespace {
 
-constexpr int usage = 2, rendezvous = 5, peer = 6, internal = 70;
-
-std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
-
 /// A short run of so many ranks, with a fault if there is one. Options in `more` replace those of the same name.
 Finished runRanks(int ranks, const std::string& fault, std::vector<std::string> more = {}) {
   std::filesystem::remove(resultsPath());

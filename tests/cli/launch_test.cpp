@@ -14,10 +14,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr int usage = 2, peer = 6, interrupted = 130;
-
 /// A run that does not end by itself.
-std::vector<std::string> endless(int ranks) {
+std::vector<std::string> endlessLaunch(int ranks) {
   return {"launch",
           "-n",
           concat(ranks),
@@ -109,7 +107,7 @@ TEST(Launch, KeepsTheExitCodeOfTheRankThatFailed) {
 }
 
 TEST(Launch, AKilledRankIsNamedAndTheOthersEnd) {
-  Tandem launch(endless(3));
+  Tandem launch(endlessLaunch(3));
   const auto ranks = awaitRanks(launch, 3);
   ASSERT_EQ(ranks.size(), 3U);
   kill(ranks[2], SIGKILL);
@@ -122,7 +120,7 @@ TEST(Launch, AKilledRankIsNamedAndTheOthersEnd) {
 }
 
 TEST(Launch, AStoppedRankIsKilledWithTheOthers) {
-  Tandem launch(endless(2));
+  Tandem launch(endlessLaunch(2));
   const auto ranks = awaitRanks(launch, 2);
   ASSERT_EQ(ranks.size(), 2U);
   kill(ranks[1], SIGSTOP);
@@ -134,7 +132,7 @@ TEST(Launch, AStoppedRankIsKilledWithTheOthers) {
 }
 
 TEST(Launch, RanksDieWithIt) {
-  Tandem launch(endless(2));
+  Tandem launch(endlessLaunch(2));
   const auto ranks = awaitRanks(launch, 2);
   ASSERT_EQ(ranks.size(), 2U);
   kill(launch.id(), SIGKILL);
@@ -143,7 +141,7 @@ TEST(Launch, RanksDieWithIt) {
 }
 
 TEST(Launch, AnInterruptEndsAll) {
-  Tandem launch(endless(2));
+  Tandem launch(endlessLaunch(2));
   const auto ranks = awaitRanks(launch, 2);
   ASSERT_EQ(ranks.size(), 2U);
   const std::string variables = textOf(concat("/proc/", ranks[1], "/environ"));

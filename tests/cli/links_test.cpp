@@ -8,16 +8,13 @@
 #include "machine/cpu/topology.h"
 #include "measure/record/results_file.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 #include "support/text_of_failure.h"
 
 namespace tandem {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-constexpr int usage = 2, data = 3;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 Finished links(Texts more) {
   Texts all{"links", "--devices=cpu", "--sizes=4,64k", "--budget=0.2", "--model=resnet20"};

@@ -16,6 +16,7 @@
 #include "run/child/loader_worker.h"
 #include "run/tiny_config.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 #include "support/idx_images.h"
 #include "support/text_of_failure.h"
 
@@ -26,9 +27,7 @@ namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
 constexpr const char* program = TANDEM_BINARY_DIR "/tandem";
-constexpr int data = 3, peer = 6, interrupted = 130, images = 26;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+constexpr int images = 26;
 
 /// A made data set of small JPEG files.
 std::string madeFolder() {

@@ -7,6 +7,7 @@
 
 #include "measure/record/results_file.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -29,8 +30,6 @@ std::vector<std::string> bench(const std::string& batches, std::vector<std::stri
 }
 
 std::vector<RunRecord> stored() { return readResults(ownFolder() + "/results.jsonl"); }
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string contentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -9,14 +9,13 @@
 #include "config/option.h"
 #include "models/model.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 #include "support/tests_folder.h"
 
 namespace tandem {
 namespace {
 
 using nlohmann::json;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 TEST(Help, NamesTheCommands) {
   for (const auto& arguments : {std::vector<std::string>{}, {"--help"}, {"-h"}, {"help"}}) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 #include "support/idx_images.h"
 #include "support/tests_folder.h"
 
@@ -14,10 +15,6 @@ namespace tandem {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-constexpr int usage = 2, data = 3, checkpoint = 4;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string image(const std::string& name) { return concat(testsFolder(), "/golden/images/", name); }
 

@@ -5,13 +5,10 @@
 
 #include "measure/record/results_file.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
 
 std::vector<std::string> profile(std::vector<std::string> more) {
   std::vector<std::string> arguments{"bench",     "--model=trivial", "--image-size=32",       "--batch=4",

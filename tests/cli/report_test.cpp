@@ -8,11 +8,10 @@
 #include "measure/record/results_file.h"
 #include "measure/record_example.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// A results file of the records in the running test's own folder.
 std::string results(const std::string& name, const std::vector<RunRecord>& records) {

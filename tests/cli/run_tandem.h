@@ -8,6 +8,10 @@
 
 namespace tandem {
 
+/// Exit codes (docs/ARCHITECTURE.md).
+inline constexpr int usage = 2, data = 3, checkpoint = 4, rendezvous = 5, peer = 6, numeric = 7, storage = 8,
+                     internal = 70, interrupted = 130;
+
 struct Finished {
   int code = -1;  ///< exit code, or 128 + signal
   std::string out, err;
@@ -40,6 +44,9 @@ class Tandem {
 
 /// An empty folder of its own for the running test.
 std::string ownFolder();
+
+/// A file for results in it.
+inline std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
 
 Finished runTandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables = {});
 

@@ -21,8 +21,6 @@ std::vector<std::string> sweepOf(std::vector<std::string> more) {
   return arguments;
 }
 
-std::string resultsPath() { return ownFolder() + "/results.jsonl"; }
-
 std::string freshOut() {
   std::filesystem::remove(resultsPath());
   return "--out=" + resultsPath();

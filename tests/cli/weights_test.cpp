@@ -10,6 +10,7 @@
 #include "graph/state.h"
 #include "models/model.h"
 #include "run_tandem.h"
+#include "support/contains.h"
 #include "support/pickle_writer.h"
 #include "support/tests_folder.h"
 
@@ -17,10 +18,6 @@ namespace tandem {
 namespace {
 
 using namespace pickled;
-
-constexpr int usage = 2, data = 3, checkpoint = 4, storageFull = 8;
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string golden(const std::string& name) { return testsFolder() + "/golden/weights/" + name; }
 
@@ -150,7 +147,8 @@ TEST(Weights, RefusesWrongArguments) {
 TEST(Weights, NamesFilesThatCannotBeReadOrWritten) {
   expectRefused({"inspect", "/no/such/file.pth"}, data, "/no/such/file.pth");
   expectRefused({"inspect", "/"}, data, "a folder");
-  expectRefused({"convert", golden("network.pth"), "/no/such/x.safetensors"}, storageFull, "/no/such/x.safetensors");
+  expectRefused({"convert", golden("network.pth"), "/no/such/x.safetensors"}, tandem::storage,
+                "/no/such/x.safetensors");
 }
 
 TEST(Weights, RefusesForeignFiles) {
@@ -175,7 +173,7 @@ TEST(Weights, ExecutesNothing) {
 }
 
 TEST(Weights, WarnsOfValuesThatAreNotFinite) {
-  std::string file = archive(whole(dict({{"w", tensor({.storage = storage({.key = "1"})})}})),
+  std::string file = archive(whole(dict({{"w", tensor({.storage = pickled::storage({.key = "1"})})}})),
                              {{.name = "a/data/1", .data = std::string(20, '\0') + std::string("\0\0\xC0\x7F", 4)}});
   const std::string path = written("nan.pth", file);
   const auto run = runTandem({"weights", "inspect", path});

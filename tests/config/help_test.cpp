@@ -5,11 +5,10 @@
 #include "config/command_line.h"
 #include "config/commands.h"
 #include "example_catalogs.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Help, NamesEveryOptionGroupAndValue) {
   for (const CommandEntry& command : commandsWithOptions()) {

@@ -4,11 +4,10 @@
 
 #include "run/ten_images.h"
 #include "run/tiny_config.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 InputWay way(const std::string& name, double one, double all) {
   return {.name = name, .one = {.imagesPerSecond = one}, .all = {.imagesPerSecond = all}};

@@ -11,15 +11,15 @@
 /// Opcodes of pickles as torch.save writes them; each function gives the text that leaves one value on the stack.
 namespace tandem::pickled {
 
-inline std::string number(uint64_t value, int bytes) {
+inline std::string word(uint64_t value, int bytes) {
   std::string out;
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xFF);
   return out;
 }
 
 inline std::string whole(const std::string& value) { return concat("\x80\x02", value, "."); }
-inline std::string text(const std::string& value) { return concat("X", number(value.size(), 4), value); }
-inline std::string integer(int64_t value) { return concat("\x8A\x08", number(static_cast<uint64_t>(value), 8)); }
+inline std::string text(const std::string& value) { return concat("X", word(value.size(), 4), value); }
+inline std::string integer(int64_t value) { return concat("\x8A\x08", word(static_cast<uint64_t>(value), 8)); }
 inline std::string global(const std::string& module, const std::string& name) {
   return concat("c", module, "\n", name, "\n");
 }

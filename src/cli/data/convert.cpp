@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view allSplits = "all", fails = "fail", skips = "skip";
 constexpr int64_t largestSide = 8192, mostClasses = 100'000'000;
 
-constexpr CommandOption options[] = {
+constexpr CommandOption optionRows[] = {
     {"--to", "NAME", "container that is written", "packed"},
     {"--samples", "NAME", "what the images become", "same"},
     {"--size", "N", "the shorter side is scaled to so many pixels, and the middle cropped; 0: images keep their size",
@@ -192,7 +192,7 @@ std::string linesOf(std::string_view option, std::span<const Row> rows) {
 }  // namespace
 
 int convertData(Arguments typed) {
-  const DataArguments arguments("convert", options, typed, 2);
+  const DataArguments arguments("convert", optionRows, typed, 2);
   NewDataset dataset{.path = arguments.path(1),
                      .shardImages = arguments.number("--shard", 1, 1 << 24),
                      .skipBad = skipsBad(arguments),
@@ -216,7 +216,7 @@ int convertData(Arguments typed) {
 }
 
 std::string convertHelp() {
-  return concat(helpOf(options), '\n', linesOf("--to", containers()), '\n',
+  return concat(helpOf(optionRows), '\n', linesOf("--to", containers()), '\n',
                 linesOf("--samples", std::span<const SampleForm>(forms)));
 }
 

@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-constexpr CommandOption options[] = {
+constexpr CommandOption optionRows[] = {
     {"--data-split", "NAME", "training, validation or test", "training"},
     {"--bad", "N", "images that cannot be read, of which so many are listed", "10"},
 };
@@ -129,7 +129,7 @@ void print(const Dataset& dataset, const DataSplitEntry& asked, const Content& c
 }  // namespace
 
 int inspectData(Arguments typed) {
-  const DataArguments arguments("inspect", options, typed);
+  const DataArguments arguments("inspect", optionRows, typed);
   const int64_t listed = arguments.number("--bad", 0, 1'000'000);
   const DataSplitEntry& asked = dataSplitOf(arguments);
   const auto dataset = openDataset(arguments.path(), {.split = asked.split});
@@ -145,6 +145,6 @@ int inspectData(Arguments typed) {
                          " images cannot be read; train with --bad-image=skip, or mend them"));
 }
 
-std::string inspectHelp() { return helpOf(options); }
+std::string inspectHelp() { return helpOf(optionRows); }
 
 }  // namespace tandem

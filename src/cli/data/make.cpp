@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view photographs = "photographs", synthetic = "synthetic", automatic = "auto";
 constexpr int64_t largestEdge = 8192, mostImages = 100'000'000, shardImages = 4096, mostFlags = 1024;
 
-constexpr CommandOption options[] = {
+constexpr CommandOption optionRows[] = {
     {"--from", "PATH|synthetic", "data set of pixels, whose labels are kept, or whose images are drawn for flags",
      synthetic},
     {"--images", "N[+N[+N]]",
@@ -278,7 +278,7 @@ void checkContainer(const DataArguments& arguments, const Making& making, std::s
 }  // namespace
 
 int makeData(Arguments typed) {
-  const DataArguments arguments("make", options, typed);
+  const DataArguments arguments("make", optionRows, typed);
   const Making making = makingOf(arguments);
   NewDataset dataset{
       .path = arguments.path(), .container = making.container, .shardImages = shardImages, .options = arguments.all()};
@@ -294,6 +294,6 @@ int makeData(Arguments typed) {
   return 0;
 }
 
-std::string makeHelp() { return helpOf(options); }
+std::string makeHelp() { return helpOf(optionRows); }
 
 }  // namespace tandem

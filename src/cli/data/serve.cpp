@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view synthetic = "synthetic";
 
-constexpr CommandOption options[] = {
+constexpr CommandOption optionRows[] = {
     {"--data", "PATH|synthetic", "data set whose images are sent", synthetic},
     {"--data-split", "NAME", "of --data: training, validation or test", "training"},
     {"--batch", "N", "images of a message", "64"},
@@ -113,7 +113,7 @@ class Sending {
 }  // namespace
 
 int serveData(Arguments typed) {
-  const DataArguments arguments("serve", options, typed);
+  const DataArguments arguments("serve", optionRows, typed);
   const int64_t batches = arguments.number("--batches", 0, int64_t{1} << 40);
   const int64_t producers = arguments.number("--producers", 1, 4096);
   const int64_t waiting = arguments.number("--prefetch", 1, 65536);
@@ -136,6 +136,6 @@ int serveData(Arguments typed) {
   return 0;
 }
 
-std::string serveHelp() { return helpOf(options); }
+std::string serveHelp() { return helpOf(optionRows); }
 
 }  // namespace tandem

@@ -23,7 +23,7 @@ constexpr std::string_view sizesText = "4,1k,32k,256k,1m,4m,16m,64m";
 constexpr std::string_view modelsText = "resnet20,resnet50,vgg16,mobilenet_v2";
 
 /// What the options were set to, before the machine is looked at.
-struct Typed {
+struct TypedLinks {
   LinksCommand command;
   std::string devices{Config::automatic};
 };
@@ -44,7 +44,7 @@ std::vector<std::string> listOf(std::string_view option, const std::string& valu
   return parts;
 }
 
-void setSizes(Typed& typed, const std::string& value) {
+void setSizes(TypedLinks& typed, const std::string& value) {
   std::vector<int64_t>& sizes = typed.command.request.sizes;
   sizes.clear();
   for (const std::string& text : listOf("sizes", value)) sizes.push_back(bytesOfSize(text));
@@ -52,7 +52,7 @@ void setSizes(Typed& typed, const std::string& value) {
   if (std::ranges::adjacent_find(sizes) != sizes.end()) refuse("sizes", value, "lists a size twice");
 }
 
-void setReplicas(Typed& typed, const std::string& value) {
+void setReplicas(TypedLinks& typed, const std::string& value) {
   typed.command.request.replicas.clear();
   for (const std::string& text : listOf("replicas", value)) {
     const auto count = numberIn<int64_t>(text);
@@ -61,12 +61,12 @@ void setReplicas(Typed& typed, const std::string& value) {
   }
 }
 
-void setModels(Typed& typed, const std::string& value) {
+void setModels(TypedLinks& typed, const std::string& value) {
   typed.command.models = listOf("model", value);
   for (const std::string& model : typed.command.models) modelFacts(model);  // throws for what is none
 }
 
-void setRepeats(Typed& typed, const std::string& value) {
+void setRepeats(TypedLinks& typed, const std::string& value) {
   const auto count = numberIn<int64_t>(value);
   if (!count || *count < fewestRepetitions || *count > mostRepeats) {
     refuse("repeats", value, concat("must be a whole number from ", fewestRepetitions, " to ", mostRepeats));
@@ -74,7 +74,7 @@ void setRepeats(Typed& typed, const std::string& value) {
   typed.command.request.repeats = *count;
 }
 
-void setBudget(Typed& typed, const std::string& value) {
+void setBudget(TypedLinks& typed, const std::string& value) {
   const auto seconds = numberIn<double>(value);
   if (!seconds || !(*seconds > 0) || *seconds > longestBudget) {
     refuse("budget", value, concat("must be a number of seconds above 0 and at most ", longestBudget));
@@ -82,7 +82,7 @@ void setBudget(Typed& typed, const std::string& value) {
   typed.command.request.seconds = *seconds;
 }
 
-void setDevices(Typed& typed, const std::string& value) {
+void setDevices(TypedLinks& typed, const std::string& value) {
   const auto set = parseDeviceSet(value);
   const bool coresNamed = set && set->cpu && !set->indices.empty();
   if (value != Config::automatic && (!set || coresNamed)) {
@@ -91,14 +91,16 @@ void setDevices(Typed& typed, const std::string& value) {
   typed.devices = value;
 }
 
-void setResults(Typed& typed, const std::string& value) { typed.command.results = value; }
+void setResults(TypedLinks& typed, const std::string& value) { typed.command.results = value; }
 
-void setFormat(Typed& typed, const std::string& value) { typed.command.format = &find(renderers(), value, "--format"); }
+void setFormat(TypedLinks& typed, const std::string& value) {
+  typed.command.format = &find(renderers(), value, "--format");
+}
 
 /// An option. `standard` is the text of its default as help shows it, and is what it is set to, if `fromText`.
 struct LinksOption : CommandOption {
   bool fromText;
-  void (*set)(Typed&, const std::string&);
+  void (*set)(TypedLinks&, const std::string&);
 };
 
 constexpr LinksOption optionRows[] = {
@@ -132,7 +134,7 @@ std::vector<TypedOption> optionsIn(Arguments arguments) {
   return std::move(typed.options);
 }
 
-void resolveGpus(Typed& typed, const LinkPlaces& places) {
+void resolveGpus(TypedLinks& typed, const LinkPlaces& places) {
   LinksRequest& request = typed.command.request;
   const auto set = parseDeviceSet(typed.devices);
   request.cpu = !set || set->cpu;
@@ -144,7 +146,7 @@ void resolveGpus(Typed& typed, const LinkPlaces& places) {
   if (set && request.gpus.empty()) throw UsageError(places.refusal(0));
 }
 
-void resolveReplicas(Typed& typed, const LinkPlaces& places) {
+void resolveReplicas(TypedLinks& typed, const LinkPlaces& places) {
   std::vector<int64_t>& replicas = typed.command.request.replicas;
   for (const int64_t count : replicas) {
     if (count <= places.cores) continue;
@@ -165,7 +167,7 @@ int64_t bytesOfSize(const std::string& text) {
 
 LinksCommand parseLinks(Arguments arguments, const LinkPlaces& places) {
   const auto given = optionsIn(arguments);
-  Typed typed;
+  TypedLinks typed;
   for (const LinksOption& option : optionRows) {
     if (option.fromText) option.set(typed, std::string(option.standard));
   }

@@ -18,7 +18,7 @@ namespace tandem {
 
 namespace {
 
-std::optional<Element> elementOf(at::ScalarType type) {
+std::optional<Element> knownElement(at::ScalarType type) {
   if (type == at::kFloat) return Element::fp32;
   if (type == at::kBFloat16) return Element::bf16;
   if (type == at::kHalf) return Element::fp16;
@@ -27,10 +27,10 @@ std::optional<Element> elementOf(at::ScalarType type) {
 
 }  // namespace
 
-bool isElement(at::ScalarType type) { return elementOf(type).has_value(); }
+bool isElement(at::ScalarType type) { return knownElement(type).has_value(); }
 
 Element elementOf(at::ScalarType type, const char* what) {
-  if (const auto element = elementOf(type)) return *element;
+  if (const auto element = knownElement(type)) return *element;
   throw InternalError(concat(what, ": type ", c10::toString(type), " is none of float, bfloat16 and half"));
 }
 

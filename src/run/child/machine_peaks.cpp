@@ -39,7 +39,7 @@ struct PeakRow {
 
 constexpr std::array peakRows{PeakRow{copied, copyPeak}, PeakRow{"fp32", fp32Peak}, PeakRow{"bf16", bf16Peak}};
 
-std::set<int> threadsOf(const RunPlan& plan) {
+std::set<int> coresOf(const RunPlan& plan) {
   std::set<int> all;
   for (const auto& threads : plan.hostCores.threadsOf) all.insert(threads.begin(), threads.end());
   return all;
@@ -96,7 +96,7 @@ void pauseFor(double time) {
 }
 
 std::string keyOf(const RunPlan& plan, const std::string& peak) {
-  return concat("peak | ", cpuKind(cpuInfo()), ", ", threadsOf(plan).size(), " x ", plan.hostCores.unit, " | ", peak);
+  return concat("peak | ", cpuKind(cpuInfo()), ", ", coresOf(plan).size(), " x ", plan.hostCores.unit, " | ", peak);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ MachinePeaks::MachinePeaks(std::string executable, bool anew, double pause)
     : executable_(std::move(executable)), cache_(timingCacheFile()), anew_(anew), pause_(pause) {}
 
 PeakRates MachinePeaks::of(const RunPlan& plan) {
-  if (!plan.cudaDevices.empty() || threadsOf(plan).empty()) return {};
+  if (!plan.cudaDevices.empty() || coresOf(plan).empty()) return {};
   const std::string& precision = plan.config.numerics.precision;
   const bool known = std::ranges::find(peakRows, precision, &PeakRow::name) != peakRows.end();
   std::vector<std::string> wanted{std::string(copied)};
@@ -131,7 +131,7 @@ void MachinePeaks::find(const std::vector<std::string>& peaks, const RunPlan& pl
       own_[series.key] = known->numbers.front();
       continue;
     }
-    for (const int thread : threadsOf(plan)) series.arguments.push_back(concat(thread));
+    for (const int thread : coresOf(plan)) series.arguments.push_back(concat(thread));
     open.push_back(std::move(series));
   }
   for (int round = 0; round < mostRounds && !open.empty() && !PointRunner::stopRequested(); ++round) {

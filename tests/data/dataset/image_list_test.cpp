@@ -51,7 +51,7 @@ Texts namesOf(const Dataset& dataset, const std::string& folder) {
   return names;
 }
 
-std::vector<uint8_t> labelOf(const Dataset& dataset, int64_t index) {
+std::vector<uint8_t> flagsOf(const Dataset& dataset, int64_t index) {
   std::vector<uint8_t> memory, label(labelBytes(*dataset.info().labels, dataset.info().classes));
   const Sample sample = dataset.read(index, memory, label);
   EXPECT_TRUE(sample.encoded());
@@ -62,7 +62,7 @@ std::vector<uint8_t> labelOf(const Dataset& dataset, int64_t index) {
 std::vector<int64_t> classesOf(const Dataset& dataset) {
   std::vector<int64_t> classes;
   for (int64_t i = 0; i < dataset.size(); ++i) {
-    std::memcpy(&classes.emplace_back(), labelOf(dataset, i).data(), sizeof(int64_t));
+    std::memcpy(&classes.emplace_back(), flagsOf(dataset, i).data(), sizeof(int64_t));
   }
   return classes;
 }
@@ -184,8 +184,8 @@ TEST_F(ImageLists, SeveralLabelsAreFlags) {
   write("labels.csv", "file,label\n1.jpg,b|c\n2.jpg,a\n");
   const auto images = openDataset(tests.path());
   EXPECT_EQ(images->info().labels->name, "flags");
-  EXPECT_EQ(labelOf(*images, 0), (std::vector<uint8_t>{0, 1, 1}));
-  EXPECT_EQ(labelOf(*images, 1), (std::vector<uint8_t>{1, 0, 0}));
+  EXPECT_EQ(flagsOf(*images, 0), (std::vector<uint8_t>{0, 1, 1}));
+  EXPECT_EQ(flagsOf(*images, 1), (std::vector<uint8_t>{1, 0, 0}));
 }
 
 TEST_F(ImageLists, SeveralLabelsOfTooManyClassesAreRefusedBeforeTheyTakeMemory) {
@@ -246,8 +246,8 @@ TEST_F(ImageLists, ChestXraysAreSplitByPatient) {
   const auto validation = openDataset(tests.path(), {.split = DataSplit::validation});
   EXPECT_EQ(namesOf(*validation, tests.path()), Texts{"images_001/images/00000008_000.png"});
   EXPECT_EQ(validation->info().split, DataSplit::validation);
-  EXPECT_EQ(labelOf(*training, 0), (std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(labelOf(*training, 1), std::vector<uint8_t>(14));
+  EXPECT_EQ(flagsOf(*training, 0), (std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(flagsOf(*training, 1), std::vector<uint8_t>(14));
   EXPECT_EQ(namesOf(*test, tests.path()).front(), "images_002/images/00000009_000.png");
 }
 

@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 const PickleRules rules = arrayRules("a batch", "fetch another");
 
-std::string bytes(const std::string& content) { return concat("B", number(content.size(), 4), content); }
+std::string bytes(const std::string& content) { return concat("B", word(content.size(), 4), content); }
 
 /// numpy.dtype as NumPy writes it.
 std::string dtype(const std::string& code, const std::string& order) {

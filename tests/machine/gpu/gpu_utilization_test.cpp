@@ -7,8 +7,6 @@
 namespace tandem {
 namespace {
 
-using std::chrono::seconds;
-
 ProbedGpu at(const std::string& bus) { return {concat("cuda:", bus), concat("00000000:", bus, ":00.0")}; }
 
 TEST(GpuUse, IsThatOfEveryGpuByItsAddress) {
@@ -39,7 +37,7 @@ TEST(GpuUse, BusyAreTheComputedOnTheUsedAndTheFilled) {
 
 TEST(GpuUse, OfARunThatHasJustEndedIsWaitedOut) {
   EXPECT_EQ(settledGpuUse(std::vector{at("E1")}, Nanos{}, TANDEM_FAKE_NVML).front().percent, 60.0);
-  EXPECT_EQ(settledGpuUse(std::vector{at("E1")}, seconds(60), TANDEM_FAKE_NVML).front().percent, 0.0);
+  EXPECT_EQ(settledGpuUse(std::vector{at("E1")}, std::chrono::seconds(60), TANDEM_FAKE_NVML).front().percent, 0.0);
 }
 
 TEST(GpuUse, TheMostUsedGpuIsJudged) {

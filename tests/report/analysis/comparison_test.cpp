@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "config/option.h"
 #include "measure/record_example.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -29,8 +30,6 @@ std::string refusal(const Side& a, const Side& b) {
   }
   return "";
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A run whose start took a time of its own, as no two runs' do.
 RunRecord runOf(const std::string& name, double stepMs, const std::string& strategy) {

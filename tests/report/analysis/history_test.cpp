@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "measure/record_example.h"
 #include "report/analysis/comparison.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -25,8 +26,6 @@ std::string lastResult(const std::vector<RunRecord>& records) {
   EXPECT_EQ(tables.size(), 1u);
   return tables.front().rows.back().cells.back();
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(History, RunsOfAConfigurationStandInTheOrderOfTime) {
   const auto tables = historyTables(std::vector{at(9, 99, "b"), at(8, 100, "a"), at(10, 98, "c")});

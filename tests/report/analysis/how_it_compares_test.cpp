@@ -5,6 +5,7 @@
 #include "report/analysis/comparison.h"
 #include "report/published/nearest_published.h"
 #include "report/published/published.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -23,8 +24,6 @@ RunRecord onGpus(int64_t gpus, const std::string& name) {
 }
 
 std::string linesOf(const RunRecord& record) { return join(howItComparesLines(record), "\n"); }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(IsDevice, GoesByTheWordThatTellsTheModel) {
   for (const auto& [name, published] :

@@ -6,13 +6,12 @@
 #include "config/command_line.h"
 #include "measure/record_example.h"
 #include "measure/validity/shortcoming.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
 
 std::string repeated(const RunRecord& record) { return "; repeat with: " + commandLine("bench", record.config); }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The record `ofRound` times, in rounds of one sweep; the step of round i is longer by `noiseMs[i]`.
 std::vector<RunRecord> inRounds(int64_t replicas, const std::string& strategy, double stepMs,

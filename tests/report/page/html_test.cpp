@@ -12,6 +12,7 @@
 #include "report/page/escaping.h"
 #include "report/page/html_page.h"
 #include "report/render/renderer.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -39,8 +40,6 @@ std::vector<std::string> between(const std::string& text, const std::string& ope
   }
   return found;
 }
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::vector<RunRecord> sweep() {
   std::vector<RunRecord> records{exampleRecord(1, "replicated", 100), exampleRecord(2, "replicated", 99),

@@ -8,6 +8,7 @@
 #include "report/analysis/verdict.h"
 #include "report/render/renderer.h"
 #include "report/tables/tables.h"
+#include "support/contains.h"
 
 namespace tandem {
 namespace {
@@ -45,8 +46,6 @@ std::string textOf(std::span<const ResultTable> tables) {
   }
   return text;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(ProfileTables, showPartsByReplicaAndNameTheStraggler) {
   const RunRecord throughput = exampleRecord(1, "replicated", 50);

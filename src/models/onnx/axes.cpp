@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace tandem::onnx {
 
 int64_t extentOf(const Dim& dim) {
@@ -75,6 +78,24 @@ std::optional<Dims> reshaped(const Dims& dims, std::span<const int64_t> shape) {
   }
   if (!left.empty()) return std::nullopt;
   return result;
+}
+
+size_t dimensionOf(int64_t axis, size_t rank) {
+  const auto size = static_cast<int64_t>(rank);
+  if (axis < -size || axis >= size) throw UsageError(concat("axis ", axis, " is not one of ", rank, " dimensions"));
+  return static_cast<size_t>(axis < 0 ? axis + size : axis);
+}
+
+std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank) {
+  std::vector<size_t> dimensions;
+  std::vector<bool> stands(rank, false);
+  for (const int64_t axis : axes) {
+    const size_t d = dimensionOf(axis, rank);
+    if (stands[d]) throw UsageError("an axis stands twice");
+    stands[d] = true;
+    dimensions.push_back(d);
+  }
+  return dimensions;
 }
 
 }  // namespace tandem::onnx

@@ -49,4 +49,9 @@ Dim joined(const Dim& dim);
 /// The dimensions in another shape of as many elements. Empty if that would split an axis unevenly.
 std::optional<Dims> reshaped(const Dims& dims, std::span<const int64_t> shape);
 
+/// A dimension counted from the front. Throws UsageError if it is not within the rank.
+size_t dimensionOf(int64_t axis, size_t rank);
+/// The same of several axes, which must be different dimensions.
+std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank);
+
 }  // namespace tandem::onnx

@@ -20,7 +20,8 @@ std::string originOf(const OnnxNode& node) {
 }
 
 const Operator* operatorNamed(std::string_view name) {
-  for (const auto rows : {layerOperators(), elementOperators(), shapeOperators(), arithmeticOperators()}) {
+  for (const auto rows :
+       {layerOperators(), elementOperators(), shapeOperators(), partOperators(), arithmeticOperators()}) {
     const auto found = std::ranges::find(rows, name, &Operator::name);
     if (found != rows.end()) return &*found;
   }
@@ -29,7 +30,8 @@ const Operator* operatorNamed(std::string_view name) {
 
 std::vector<std::string> operatorNames() {
   std::vector<std::string> names;
-  for (const auto rows : {layerOperators(), elementOperators(), shapeOperators(), arithmeticOperators()}) {
+  for (const auto rows :
+       {layerOperators(), elementOperators(), shapeOperators(), partOperators(), arithmeticOperators()}) {
     for (const Operator& row : rows) names.emplace_back(row.name);
   }
   std::ranges::sort(names);
@@ -49,6 +51,18 @@ size_t rankOf(const Item& item) {
   if (const auto* const constant = std::get_if<Constant>(&item)) return constant->tensor.shape.size();
   const auto* const view = std::get_if<View>(&item);
   return view == nullptr ? 0 : view->dims.size();
+}
+
+/// The nodes whose elements an item shows.
+std::vector<int> nodesOf(const Item& item) {
+  if (const auto* const view = std::get_if<View>(&item)) return {view->node};
+  std::vector<int> nodes;
+  if (const auto* const sequence = std::get_if<Sequence>(&item)) {
+    for (const auto& part : sequence->parts) {
+      if (const auto* const view = std::get_if<View>(&part)) nodes.push_back(view->node);
+    }
+  }
+  return nodes;
 }
 
 void handle(Importer& importer, const OnnxNode& node) {
@@ -80,8 +94,9 @@ void Importer::define(const std::string& name, Item item) {
         concat("value '", escaped(name), "' has ", rank, " dimensions; at most ", FileTensor::maxRank, " are read"));
   }
   if (auto* const constant = std::get_if<Constant>(&item)) constant->tensor.name = name;
-  const auto* const view = std::get_if<View>(&item);
-  if (view != nullptr && readersOf(name) > 1) graph.at(view->node).isShared = true;
+  if (readersOf(name) > 1) {
+    for (const int node : nodesOf(item)) graph.at(node).isShared = true;
+  }
   if (!items_.emplace(name, std::move(item)).second) {
     throw UsageError(concat("value '", escaped(name), "' is made twice"));
   }
@@ -362,22 +377,11 @@ bool isMadeOf(const Importer& in, const View& made, std::string_view operation, 
          made.dims == x.dims && made.firstChannel == x.firstChannel;
 }
 
-size_t dimensionOf(int64_t axis, size_t rank) {
-  const auto size = static_cast<int64_t>(rank);
-  if (axis < -size || axis >= size) throw UsageError(concat("axis ", axis, " is not one of ", rank, " dimensions"));
-  return static_cast<size_t>(axis < 0 ? axis + size : axis);
-}
-
-std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank) {
-  std::vector<size_t> dimensions;
-  std::vector<bool> stands(rank, false);
-  for (const int64_t axis : axes) {
-    const size_t d = dimensionOf(axis, rank);
-    if (stands[d]) throw UsageError("an axis stands twice");
-    stands[d] = true;
-    dimensions.push_back(d);
-  }
-  return dimensions;
+std::vector<int64_t> shapeOfItem(const Item& item) {
+  if (const auto* const constant = std::get_if<Constant>(&item)) return constant->tensor.shape;
+  if (const auto* const view = std::get_if<View>(&item)) return tandem::onnx::shapeOf(view->dims);
+  if (std::holds_alternative<Sequence>(item)) throw UsageError("a sequence of tensors has no shape");
+  throw UsageError("the shape of weights of attention is not computed");
 }
 
 Item scaled(Item item, double factor, double offset) {

@@ -32,7 +32,12 @@ struct Scores {
   bool isSoftmax = false;
 };
 
-using Item = std::variant<std::monostate, View, Constant, Scores>;
+/// Tensors under one name, which an operator gives and others take one by one.
+struct Sequence {
+  std::vector<std::variant<View, Constant>> parts;
+};
+
+using Item = std::variant<std::monostate, View, Constant, Scores, Sequence>;
 
 /// What the handlers of operators share. Methods throw UsageError with the reason of a refusal.
 class Importer {
@@ -129,10 +134,8 @@ bool isPlain(const View& view);
 /// Whether `made` is what the operation or part of a pattern with this name makes of `x`, pixel by pixel.
 bool isMadeOf(const Importer& in, const View& made, std::string_view operation, const View& x);
 
-/// A dimension counted from the front. Throws UsageError if it is not within the rank.
-size_t dimensionOf(int64_t axis, size_t rank);
-/// The same of several axes, which must be different dimensions.
-std::vector<size_t> dimensionsOf(std::span<const int64_t> axes, size_t rank);
+/// Sizes of the dimensions. Throws UsageError for what has none.
+std::vector<int64_t> shapeOfItem(const Item& item);
 
 /// A row of the operators that are read.
 struct Operator {
@@ -147,6 +150,7 @@ struct Operator {
 std::span<const Operator> layerOperators();
 std::span<const Operator> elementOperators();
 std::span<const Operator> shapeOperators();
+std::span<const Operator> partOperators();
 std::span<const Operator> arithmeticOperators();
 
 /// Elements of a view by `factor` and `offset`, of a product or a sum with one number.

@@ -5,16 +5,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/onnx/importer.h"
+#include "models/onnx/parts.h"
 
 /// Operators that only order elements: of views they change the dimensions, of constants the strides.
 namespace tandem::onnx {
 namespace {
-
-std::vector<int64_t> shapeOfItem(const Item& item) {
-  if (const auto* const constant = std::get_if<Constant>(&item)) return constant->tensor.shape;
-  if (const auto* const view = std::get_if<View>(&item)) return tandem::onnx::shapeOf(view->dims);
-  throw UsageError("the shape of weights of attention is not computed");
-}
 
 int64_t countOf(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
@@ -151,84 +146,6 @@ void expand(Call& call) {
     if (!keeps) throw UsageError("it repeats what depends on the images");
   }
   call.give(call.view(0));
-}
-
-/// Items `begin`, `begin + step`, ... of a dimension of a view.
-View part(Call& call, View view, size_t d, int64_t begin, int64_t step, int64_t count) {
-  if (extentOf(view.dims[d]) == count) return view;
-  if (count == 0) throw UsageError("nothing is left");
-  if (view.dims[d].size() > 1) view = call.in.whole(view);
-  const Dim dim = view.dims[d];  // a copy: `view` changes
-  const Atom atom = dim.empty() ? Atom{} : dim.front();
-  const ImageShape shape = call.in.shapeOf(view);
-  if (dim.size() == 1 && atom.axis == Axis::channel && step == 1) {
-    view.firstChannel += begin * atom.stride;
-    view.dims[d] = count == 1 ? Dim() : Dim{{Axis::channel, count, atom.stride}};
-    return view;
-  }
-  view = call.in.whole(view);
-  const bool isRows = isWhole(dim, Axis::row, shape.height);
-  if (isRows && shape.width == 1 && begin == 0 && count == 1) {
-    view.node = call.add({.operation = "first_token", .inputs = {view.node}});
-    view.dims[d].clear();
-    return view;
-  }
-  if (!isRows && !isWhole(dim, Axis::column, shape.width)) throw UsageError("a part of a dimension that is mixed");
-  const int64_t end = begin + (count - 1) * step + 1, behind = (isRows ? shape.height : shape.width) - end;
-  Attributes crop, stride;
-  (isRows ? crop.padding.top : crop.padding.left) = -begin;
-  (isRows ? crop.padding.bottom : crop.padding.right) = -behind;
-  (isRows ? stride.strideH : stride.strideW) = step;
-  const bool crops = begin != 0 || (step == 1 && behind != 0) || behind >= step;
-  if (crops) view.node = call.add({.operation = "pad", .inputs = {view.node}, .attributes = crop});
-  if (step > 1) view.node = call.add({.operation = "subsample", .inputs = {view.node}, .attributes = stride});
-  view.dims[d] = wholeAxis(isRows ? Axis::row : Axis::column, count);
-  return view;
-}
-
-Item partOf(Call& call, const Item& item, size_t d, int64_t begin, int64_t step, int64_t count) {
-  if (const auto* const constant = std::get_if<Constant>(&item)) return sliced(*constant, d, begin, step, count);
-  return part(call, std::get<View>(item), d, begin, step, count);
-}
-
-void slice(Call& call) {
-  Item item = call.item(0);
-  const auto begins = wholesOf(call.in.memory, call.constant(1)), ends = wholesOf(call.in.memory, call.constant(2));
-  std::vector<int64_t> axes(begins.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  axes = call.wholesOr(3, axes);
-  const auto steps = call.wholesOr(4, std::vector<int64_t>(begins.size(), 1));
-  if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size()) {
-    throw UsageError("starts, ends, axes and steps have different lengths");
-  }
-  const auto dims = dimensionsOf(axes, shapeOfItem(item).size());
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const auto before = shapeOfItem(item);
-    const size_t d = dims[i];
-    const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + before[d] : at, int64_t{0}, before[d]); };
-    const int64_t begin = bound(begins[i]), end = bound(ends[i]);
-    if (steps[i] < 1 || steps[i] > 1 << 20) throw UsageError(concat("a step of ", steps[i]));
-    item = partOf(call, item, d, begin, steps[i], (std::max(begin, end) - begin + steps[i] - 1) / steps[i]);
-  }
-  call.give(std::move(item));
-}
-
-void splitInto(Call& call) {
-  const auto before = shapeOfItem(call.item(0));
-  const size_t d = dimensionOf(call.whole("axis", 0), before.size());
-  const auto parts = static_cast<int64_t>(call.node().outputs.size());
-  const int64_t each = (before[d] + parts - 1) / std::max<int64_t>(1, parts);
-  std::vector<int64_t> equal(static_cast<size_t>(parts), each);
-  if (!equal.empty()) equal.back() = before[d] - each * (parts - 1);
-  const auto sizes = call.wholesOr(1, equal);
-  if (sizes.size() != equal.size()) throw UsageError(concat(sizes.size(), " sizes of ", parts, " outputs"));
-  int64_t begin = 0;
-  Item item = call.item(0);
-  if (call.isView(0) && call.view(0).dims[d].size() > 1) item = call.in.whole(call.view(0));
-  for (size_t i = 0; i < sizes.size(); begin += sizes[i++]) {
-    if (sizes[i] < 1 || sizes[i] > before[d] - begin) throw UsageError(concat("part ", i, " has size ", sizes[i]));
-    call.give(partOf(call, item, d, begin, 1, sizes[i]), i);
-  }
 }
 
 /// Item `index` of dimension `d`, which is left away.
@@ -381,8 +298,6 @@ constexpr std::array rows{
     Operator{"Unsqueeze", unsqueeze, unsqueeze, "axes"},
     Operator{"Transpose", transpose, transpose, "perm"},
     Operator{"Expand", expand, expand, ""},
-    Operator{"Slice", slice, slice, ""},
-    Operator{"Split", splitInto, splitInto, "axis num_outputs"},
     Operator{"Gather", gather, gather, "axis"},
     Operator{"Concat", concatenate, foldConcatenate, "axis"},
     Operator{"Pad", pad, nullptr, "mode"},

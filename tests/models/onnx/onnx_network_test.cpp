@@ -169,6 +169,38 @@ TEST(OnnxNetwork, ReadsShuffledAndSplitChannels) {
                      "channel_range_1: channel_range(conv) outputs=1", "r: concat(e, channel_range_1)"}));
 }
 
+TEST(OnnxNetwork, TakesPartsOutOfSequences) {
+  const auto split = [](const std::string& sizes) {
+    return node("SplitToSequence", {"c", sizes}, "s", attribute("axis", int64_t{1}));
+  };
+  const Strings tensors{scalar("three", 3), wholes("sizes", {1, 3}), scalar("first", 0), scalar("last", -1)};
+  const auto nodes = [&](const std::string& sizes) {
+    return Strings{split(sizes), node("SequenceAt", {"s", "last"}, "b"), node("SequenceAt", {"s", "first"}, "a"),
+                   node("Relu", {"b"}, "e"), node("Concat", {"e", "a"}, "r", attribute("axis", int64_t{1}))};
+  };
+  EXPECT_EQ(middleOf(nodes("sizes"), tensors),
+            (Strings{"channel_range: channel_range(conv) outputs=3 first=1", "e: relu(channel_range)",
+                     "channel_range_1: channel_range(conv) outputs=1", "r: concat(e, channel_range_1)"}));
+  EXPECT_EQ(middleOf(nodes("three"), tensors),
+            (Strings{"channel_range: channel_range(conv) outputs=1 first=3", "e: relu(channel_range)",
+                     "channel_range_1: channel_range(conv) outputs=3", "r: concat(e, channel_range_1)"}))
+      << "of equal parts the last one has what is left";
+  const auto refusalWith = [](const Strings& middle) {
+    return whyNot(middle, {scalar("none", 0), scalar("two", 2), scalar("four", 4), floats("k", {4, 1, 1}, 1)});
+  };
+  const Strings twice{split("four"), node("SequenceAt", {"s", "none"}, "a"), node("SequenceAt", {"s", "none"}, "b"),
+                      node("Add", {"a", "k"}, "d"), node("Add", {"d", "b"}, "r")};
+  EXPECT_NE(refusalWith(twice).find("a sum with a constant that is neither a bias nor"), std::string::npos)
+      << "the layer is read without the constant too";
+  EXPECT_NE(refusalWith({split("none"), node("SequenceAt", {"s", "two"}, "r")}).find("in parts of size 0"),
+            std::string::npos);
+  EXPECT_NE(refusalWith({split("two"), node("SequenceAt", {"s", "two"}, "r")}).find("none of 2 parts"),
+            std::string::npos);
+  EXPECT_NE(refusalWith({split("two"), node("Relu", {"s"}, "r")}).find("must depend on the images"), std::string::npos);
+  EXPECT_NE(refusalWith({split("two"), node("Shape", {"s"}, "r")}).find("has no shape"), std::string::npos);
+  EXPECT_NE(refusalWith({node("SequenceAt", {"c", "two"}, "r")}).find("must be a sequence"), std::string::npos);
+}
+
 TEST(OnnxNetwork, LayoutsBecomeNoNodes) {
   const Strings middle{node("Transpose", {"c"}, "h", attribute("perm", Wholes{0, 2, 3, 1})),
                        node("LayerNormalization", {"h", "n.weight", "n.bias"}, "l", attribute("epsilon", 1e-6F)),

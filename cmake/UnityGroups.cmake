@@ -4,11 +4,13 @@
 # A name that two sources keep for themselves, in namespaces without a name, puts them into different groups. Names are
 # found by the form of their line, which begins at the margin. A new one that clashes is an error of the compiler until
 # the next `cmake build/PRESET`, which makes the groups anew.
+
 # tandem_local_names(OUT SOURCE): what a source declares at the margin: types, functions, constants.
 function(tandem_local_names out source)
   file(READ "${source}" text)
-  string(REPLACE "[[noreturn]] " "" text "${text}")
+  string(REPLACE "[[noreturn]] " "" text "${text}")   # in front of the name of a function
   string(REGEX REPLACE "[][;]" "=" text "${text}")   # they have a meaning in lists of CMake
+  # A second constant on a line becomes a line of its own.
   string(REGEX REPLACE "(\n(const|constexpr) [^\n(){}=]+ = [^\n(){}=]+), ([A-Za-z0-9_]+ =)" "\\1\nand \\3" text "${text}")
   string(REGEX MATCHALL "\n[A-Za-z][^\n=({]*[=({]" declarations "${text}")
   set(names "")
@@ -25,10 +27,12 @@ endfunction()
 
 # tandem_compile_together(TARGET SOURCES...): each source into the first group that has room and none of its names.
 function(tandem_compile_together target)
-  if(TANDEM_UNITY LESS 2)
+  if(NOT TANDEM_UNITY MATCHES "^[1-9][0-9]*$")
+    message(FATAL_ERROR "TANDEM_UNITY=${TANDEM_UNITY}: a number of sources is needed; 1 compiles each alone")
+  endif()
+  if(TANDEM_UNITY EQUAL 1)
     return()
   endif()
-  set(groups 0)
   foreach(source IN LISTS ARGN)
     tandem_local_names(names "${source}")
     set(clashing "")

@@ -53,16 +53,12 @@ size_t rankOf(const Item& item) {
   return view == nullptr ? 0 : view->dims.size();
 }
 
-/// The nodes whose elements an item shows.
-std::vector<int> nodesOf(const Item& item) {
-  if (const auto* const view = std::get_if<View>(&item)) return {view->node};
-  std::vector<int> nodes;
+/// Each node whose elements an item shows is read more than once.
+void share(ImportedGraph& graph, const Item& item) {
+  if (const auto* const view = std::get_if<View>(&item)) graph.at(view->node).isShared = true;
   if (const auto* const sequence = std::get_if<Sequence>(&item)) {
-    for (const auto& part : sequence->parts) {
-      if (const auto* const view = std::get_if<View>(&part)) nodes.push_back(view->node);
-    }
+    for (const Item& part : sequence->parts) share(graph, part);
   }
-  return nodes;
 }
 
 void handle(Importer& importer, const OnnxNode& node) {
@@ -94,9 +90,7 @@ void Importer::define(const std::string& name, Item item) {
         concat("value '", escaped(name), "' has ", rank, " dimensions; at most ", FileTensor::maxRank, " are read"));
   }
   if (auto* const constant = std::get_if<Constant>(&item)) constant->tensor.name = name;
-  if (readersOf(name) > 1) {
-    for (const int node : nodesOf(item)) graph.at(node).isShared = true;
-  }
+  if (readersOf(name) > 1) share(graph, item);
   if (!items_.emplace(name, std::move(item)).second) {
     throw UsageError(concat("value '", escaped(name), "' is made twice"));
   }

@@ -32,12 +32,13 @@ struct Scores {
   bool isSoftmax = false;
 };
 
+struct Sequence;
+using Item = std::variant<std::monostate, View, Constant, Scores, Sequence>;
+
 /// Tensors under one name, which an operator gives and others take one by one.
 struct Sequence {
-  std::vector<std::variant<View, Constant>> parts;
+  std::vector<Item> parts;
 };
-
-using Item = std::variant<std::monostate, View, Constant, Scores, Sequence>;
 
 /// What the handlers of operators share. Methods throw UsageError with the reason of a refusal.
 class Importer {

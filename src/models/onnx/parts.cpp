@@ -89,20 +89,25 @@ std::vector<Item> partsOf(Call& call, size_t d, std::span<const int64_t> sizes) 
   return parts;
 }
 
+/// So many sizes `each`; the last one is what is left.
+std::vector<int64_t> equalSizes(int64_t extent, int64_t each, int64_t count) {
+  std::vector<int64_t> sizes(static_cast<size_t>(count), each);
+  if (!sizes.empty()) sizes.back() = extent - each * (count - 1);
+  return sizes;
+}
+
 void splitInto(Call& call) {
   const auto before = shapeOfItem(call.item(0));
   const size_t d = dimensionOf(call.whole("axis", 0), before.size());
   const auto count = static_cast<int64_t>(call.node().outputs.size());
   const int64_t each = (before[d] + count - 1) / std::max<int64_t>(1, count);
-  std::vector<int64_t> equal(static_cast<size_t>(count), each);
-  if (!equal.empty()) equal.back() = before[d] - each * (count - 1);
-  const auto sizes = call.wholesOr(1, equal);
-  if (sizes.size() != equal.size()) throw UsageError(concat(sizes.size(), " sizes of ", count, " outputs"));
+  const auto sizes = call.wholesOr(1, equalSizes(before[d], each, count));
+  if (std::ssize(sizes) != count) throw UsageError(concat(sizes.size(), " sizes of ", count, " outputs"));
   auto parts = partsOf(call, d, sizes);
   for (size_t i = 0; i < parts.size(); ++i) call.give(std::move(parts[i]), i);
 }
 
-/// One size for each part, or one for all of them: then the last one may be smaller.
+/// One size for each part, or one for all of them. (`keepdims` is for parts whose size is left away.)
 void splitToSequence(Call& call) {
   constexpr int64_t mostParts = 1024;
   const auto before = shapeOfItem(call.item(0));
@@ -114,15 +119,9 @@ void splitToSequence(Call& call) {
     if (each < 1 || (before[d] - 1) / each >= mostParts) {
       throw UsageError(concat("a dimension of size ", before[d], " in parts of size ", each));
     }
-    sizes.assign(static_cast<size_t>((before[d] + each - 1) / each), each);
-    if (!sizes.empty()) sizes.back() = before[d] - each * (std::ssize(sizes) - 1);
+    sizes = equalSizes(before[d], each, (before[d] - 1) / each + 1);
   }
-  Sequence sequence;
-  for (Item& part : partsOf(call, d, sizes)) {
-    if (auto* const view = std::get_if<View>(&part)) sequence.parts.emplace_back(std::move(*view));
-    if (auto* const constant = std::get_if<Constant>(&part)) sequence.parts.emplace_back(std::move(*constant));
-  }
-  call.give(std::move(sequence));
+  call.give(Sequence{partsOf(call, d, sizes)});
 }
 
 void sequenceAt(Call& call) {
@@ -133,8 +132,7 @@ void sequenceAt(Call& call) {
   if (places.size() != 1 || places.front() < -count || places.front() >= count) {
     throw UsageError(concat("its place is none of ", count, " parts"));
   }
-  const auto place = static_cast<size_t>(places.front() < 0 ? places.front() + count : places.front());
-  call.give(std::visit([](const auto& part) -> Item { return part; }, sequence->parts[place]));
+  call.give(sequence->parts[static_cast<size_t>(places.front() < 0 ? places.front() + count : places.front())]);
 }
 
 constexpr std::array rows{

@@ -194,6 +194,10 @@ TEST(OnnxNetwork, TakesPartsOutOfSequences) {
       << "the layer is read without the constant too";
   EXPECT_NE(refusalWith({split("none"), node("SequenceAt", {"s", "two"}, "r")}).find("in parts of size 0"),
             std::string::npos);
+  EXPECT_EQ(middleOf({split("most"), node("SequenceAt", {"s", "first"}, "e"), node("Relu", {"e"}, "r")},
+                     {scalar("most", INT64_MAX), scalar("first", 0)}),
+            Strings{"r: relu(conv)"})
+      << "one part may be all";
   EXPECT_NE(refusalWith({split("two"), node("SequenceAt", {"s", "two"}, "r")}).find("none of 2 parts"),
             std::string::npos);
   EXPECT_NE(refusalWith({split("two"), node("Relu", {"s"}, "r")}).find("must depend on the images"), std::string::npos);

@@ -19,13 +19,11 @@ namespace {
 
 constexpr int64_t mib = 1 << 20;
 
-std::string path() { return ownFolder() + "/results.jsonl"; }
-
 /// On one core, so that few threads' stacks count. Each batch would choose kernels of its own.
 std::vector<std::string> bench(std::vector<std::string> more) {
   std::vector<std::string> arguments{
       "bench",     "--repeats=1",          "--model=resnet20", "--replicas=1",         "--cores-per-replica=1",
-      "--steps=2", "--allow-interference", "--warmup=1",       "--convolution=direct", "--out=" + path()};
+      "--steps=2", "--allow-interference", "--warmup=1",       "--convolution=direct", "--out=" + resultsPath()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -74,7 +72,7 @@ class BatchMax : public testing::Test {
     GTEST_SKIP() << "sanitizers reserve more memory than any limit";
 #endif
     ASSERT_GT(MemoryLimit::own(), 0);
-    std::filesystem::remove(path());
+    std::filesystem::remove(resultsPath());
   }
 };
 
@@ -88,7 +86,7 @@ TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
     EXPECT_NE(run.out.find("trying from"), std::string::npos) << run.out;
     EXPECT_NE(run.out.find("--batch=max is "), std::string::npos) << run.out;
   }
-  auto records = readResults(path());
+  auto records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 1U);
   const RunRecord found = records.front();
   ASSERT_TRUE(found.batchSearch);
@@ -106,7 +104,7 @@ TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
   EXPECT_LE(found.peakMemoryBytes, search.limitBytes + search.limitBytes / 50);
 
   runTandem(bench({concat("--batch=", search.tooLarge)}));
-  records = readResults(path());
+  records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 2U);
   EXPECT_GE(records.back().peakMemoryBytes, search.limitBytes - search.limitBytes / 50);
 }
@@ -114,7 +112,7 @@ TEST_F(BatchMax, IsTheLargestThatFitsBelowTheLimit) {
 TEST_F(BatchMax, EndsWithTheImagesOfADataSet) {
   const auto run = runTandem(bench({"--batch=max", concat("--data=", tenImages())}));
   EXPECT_EQ(run.code, 0) << run.err;
-  const auto records = readResults(path());
+  const auto records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].config.step.batch, 10);
   EXPECT_EQ(records[0].batchSearch->tooLarge, 0);
@@ -125,7 +123,7 @@ TEST_F(BatchMax, WhereNothingFitsTheRowFailsAndTheSweepGoesOn) {
   const MemoryLimit limit(200 * mib);  // less than the search keeps free
   const auto run = runTandem(bench({"--batch=max", "--accumulate=1,2"}));
   EXPECT_EQ(run.code, 2);
-  const auto records = readResults(path());
+  const auto records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 2U) << run.err;
   ASSERT_EQ(run.errors().size(), 2U) << run.err;
   for (size_t i = 0; i < 2; ++i) {
@@ -144,7 +142,7 @@ TEST_F(BatchMax, AFailureOfAnotherKindEndsTheSearch) {
   EXPECT_EQ(run.code, 7) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.errors().front().find("the search ended at a batch of"), std::string::npos) << run.err;
-  EXPECT_EQ(readResults(path()).front().batchSearch->probes, 1);
+  EXPECT_EQ(readResults(resultsPath()).front().batchSearch->probes, 1);
 }
 
 TEST_F(BatchMax, AnInterruptEndsTheProbeAndKeepsFinishedRows) {
@@ -163,7 +161,7 @@ TEST_F(BatchMax, AnInterruptEndsTheProbeAndKeepsFinishedRows) {
   EXPECT_TRUE(run.errors().back().starts_with("error[interrupted]: interrupted with 1 of 2 points")) << run.err;
   EXPECT_NE(kill(worker, 0), 0) << "the probe outlived the search";
   EXPECT_EQ(run.out.find("--batch=max is "), std::string::npos) << "it went on to its end: " << run.out;
-  const auto records = readResults(path());
+  const auto records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].config.step.batch, 4);
 }
@@ -172,7 +170,7 @@ TEST_F(BatchMax, ADryRunTriesNothing) {
   const auto run = runTandem(bench({"--batch=max", "--dry-run"}));
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("is the guess of the memory estimate"), std::string::npos) << run.out;
-  EXPECT_FALSE(std::filesystem::exists(path()));
+  EXPECT_FALSE(std::filesystem::exists(resultsPath()));
 }
 
 TEST_F(BatchMax, PredictAndFeaturesTakeANumber) {

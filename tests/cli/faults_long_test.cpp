@@ -16,7 +16,7 @@ namespace {
 
 /// A short run of four ranks with a fault in the third, or without one.
 Finished runFour(const std::string& fault) {
-  const std::string results = ownFolder() + "/results.jsonl";
+  const std::string results = resultsPath();
   std::filesystem::remove(results);
   std::vector<std::string> arguments{"bench",           "--model=trivial",
                                      "--image-size=32", "--batch=2",
@@ -58,7 +58,7 @@ TEST_P(LongFaultPhase, AKilledRankIsNamedAndNothingIsLeft) {
   EXPECT_TRUE(processesWith(mark).empty());
   unsetenv("TANDEM_FAULT_TEST");
   EXPECT_EQ(run.code, peer) << run.err;
-  const auto records = readResults(ownFolder() + "/results.jsonl");
+  const auto records = readResults(resultsPath());
   ASSERT_EQ(records.size(), 1U);
   const std::string& reason = records[0].outcome.reason;
   EXPECT_TRUE(reason.starts_with(concat("rank ", GetParam().rank, " (", hostName(), ", pid "))) << reason;

@@ -15,14 +15,13 @@ namespace {
 
 /// Four seconds of a small network: a window of one is the least that shows others, and their start-up is slow.
 std::vector<std::string> measured(std::vector<std::string> more = {}) {
-  std::vector<std::string> arguments{
-      "bench",        "--repeats=1", "--model=trivial", "--image-size=32",
-      "--replicas=1", "--warmup=20", "--budget=4",      "--out=" + ownFolder() + "/results.jsonl"};
+  std::vector<std::string> arguments{"bench",        "--repeats=1", "--model=trivial", "--image-size=32",
+                                     "--replicas=1", "--warmup=20", "--budget=4",      "--out=" + resultsPath()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
-RunRecord stored() { return readResults(ownFolder() + "/results.jsonl").back(); }
+RunRecord stored() { return readResults(resultsPath()).back(); }
 
 /// A process that computes until this is destroyed, on each CPU that this one may use and one more.
 class BusyLoops {

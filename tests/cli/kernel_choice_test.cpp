@@ -15,16 +15,9 @@ namespace {
 
 /// A few steps of a network of two convolutions, by one and by two replicas.
 std::vector<std::string> sweep(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"bench",
-                                     "--model=lenet5",
-                                     "--batch=4",
-                                     "--replicas=1,2",
-                                     "--steps=2",
-                                     "--warmup=1",
-                                     "--repeats=1",
-                                     "--oversubscribe",
-                                     "--allow-interference",
-                                     "--out=" + ownFolder() + "/results.jsonl"};
+  std::vector<std::string> arguments{
+      "bench",      "--model=lenet5", "--batch=4",       "--replicas=1,2",       "--steps=2",
+      "--warmup=1", "--repeats=1",    "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -65,7 +58,7 @@ class KernelChoiceCli : public testing::Test {
 TEST_F(KernelChoiceCli, IsOneForAllPointsThatDifferInReplicas) {
   if (readTopology().cores.size() < 2) GTEST_SKIP() << "two replicas need two cores";
   ASSERT_EQ(run().code, 0);
-  const auto records = readResults(ownFolder() + "/results.jsonl");
+  const auto records = readResults(resultsPath());
   ASSERT_GE(records.size(), 2U);
   for (const RunRecord& record : records) {
     EXPECT_NE(record.placement.kernels.find("; chosen for 2 replicas of 1 thread(s), "), std::string::npos)

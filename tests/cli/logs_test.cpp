@@ -16,20 +16,14 @@ namespace fs = std::filesystem;
 
 /// Runs of a second or two, one for each batch.
 std::vector<std::string> bench(const std::string& batches, std::vector<std::string> more) {
-  std::vector<std::string> arguments{"bench",
-                                     "--repeats=1",
-                                     "--model=trivial",
-                                     "--image-size=32",
-                                     "--warmup=2",
-                                     "--steps=6",
-                                     "--replicas=1",
-                                     "--out=" + ownFolder() + "/results.jsonl",
-                                     "--batch=" + batches};
+  std::vector<std::string> arguments{
+      "bench",     "--repeats=1",  "--model=trivial",        "--image-size=32",   "--warmup=2",
+      "--steps=6", "--replicas=1", "--out=" + resultsPath(), "--batch=" + batches};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
-std::vector<RunRecord> stored() { return readResults(ownFolder() + "/results.jsonl"); }
+std::vector<RunRecord> stored() { return readResults(resultsPath()); }
 
 std::string contentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -95,7 +89,7 @@ TEST(Peaks, AreMeasuredOnceAndStandInTheRecordAndTheReport) {
   EXPECT_GT(record.bytesPeak, 1e8);
   EXPECT_GT(record.placement.flopsPerImage, 0);
   EXPECT_GT(record.placement.bytesPerStep, 0);
-  const auto report = runTandem({"report", ownFolder() + "/results.jsonl"});
+  const auto report = runTandem({"report", resultsPath()});
   EXPECT_TRUE(contains(report.out, "Ceilings of the machine")) << report.out;
   const std::string kept = contentOf(ownFolder() + "/cache/measured.tsv");
   EXPECT_TRUE(contains(kept, "peak | ") && contains(kept, "| copy\t")) << kept;

@@ -10,7 +10,7 @@ namespace tandem {
 
 /// Exit codes (docs/ARCHITECTURE.md).
 inline constexpr int usage = 2, data = 3, checkpoint = 4, rendezvous = 5, peer = 6, numeric = 7, storage = 8,
-                     internal = 70, interrupted = 130;
+                     internal = 70, stoppedAndSaved = 75, interrupted = 130;
 
 struct Finished {
   int code = -1;  ///< exit code, or 128 + signal

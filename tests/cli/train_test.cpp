@@ -21,8 +21,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr int stoppedAndSaved = 75;
-
 /// Trainings on 200 images, with 50 test images.
 class Train : public testing::Test {
  protected:
@@ -48,7 +46,7 @@ class Train : public testing::Test {
   Finished train(Texts more) const { return runTandem(arguments(std::move(more))); }
   std::string sumOf(const std::string& name) const { return sha256Of(readFile(folder_ + "/" + name, 1 << 26)); }
 
-  /// Of the weights after 60 epochs.
+  /// Of the weights after 30 epochs.
   std::string sumOfWhole(Texts more) const {
     more.insert(more.end(), {"--epochs=30", "--validate-on=none", "--save-weights=" + folder_ + "/whole.safetensors"});
     const Finished run = train(std::move(more));

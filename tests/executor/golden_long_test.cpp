@@ -7,7 +7,7 @@ class LongGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(LongGolden, EqualsItsReferenceInEveryWay) { GoldenModel(GetParam()).expectGolden(); }
 
-INSTANTIATE_TEST_SUITE_P(Long, LongGolden, testing::ValuesIn(catalogModels(/*large=*/true)),
+INSTANTIATE_TEST_SUITE_P(Long, LongGolden, testing::ValuesIn(classifiers(/*quick=*/false)),
                          [](const auto& row) { return row.param; });
 
 }  // namespace

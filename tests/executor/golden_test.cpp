@@ -7,16 +7,16 @@ class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, EqualsItsReference) { GoldenModel(GetParam()).expectGolden(); }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, Golden, testing::ValuesIn(catalogModels(/*large=*/false)),
+INSTANTIATE_TEST_SUITE_P(Catalog, Golden, testing::ValuesIn(classifiers(/*quick=*/true)),
                          [](const auto& row) { return row.param; });
 
-class GoldenLarge : public testing::TestWithParam<std::string> {};
+class GoldenOther : public testing::TestWithParam<std::string> {};
 
-TEST_P(GoldenLarge, EqualsItsReferenceInTheDefaultWay) {
+TEST_P(GoldenOther, EqualsItsReferenceInTheDefaultWay) {
   GoldenModel(GetParam()).expectGolden(find(executors(), "planned", "executor"), layouts().front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, GoldenLarge, testing::ValuesIn(catalogModels(/*large=*/true)),
+INSTANTIATE_TEST_SUITE_P(Catalog, GoldenOther, testing::ValuesIn(classifiers(/*quick=*/false)),
                          [](const auto& row) { return row.param; });
 
 TEST(GoldenHead, OfInceptionV3EqualsItsReference) {

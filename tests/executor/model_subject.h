@@ -12,6 +12,7 @@
 #include "graph/operation.h"
 #include "kernels/loss/losses.h"
 #include "models/model.h"
+#include "support/typical_networks.h"
 
 namespace tandem {
 
@@ -25,13 +26,17 @@ inline FlatBuffers buffersFor(const Graph& graph, const Precision& precision, co
 /// Has an output per class; the others have tests of their own.
 inline bool classifies(const ModelEntry& entry) { return !buildModel(entry.name, {}).loss().head.empty(); }
 
-/// The catalog's models that classify, by whether many gigabytes or operations pass when one runs in every way: those
-/// run so in long tests only.
-inline std::vector<std::string> catalogModels(bool large) {
+/// Runs in every way in ordinary tests. The others do in long tests only: large ones, where many gigabytes or
+/// operations would pass, and those that a typical network stands for.
+inline bool isQuick(const ModelEntry& entry) {
+  return isTypical(entry) && entry.parameters <= 65'000'000 && entry.forwardFlops <= 10e9;
+}
+
+/// The zoo's networks that classify.
+inline std::vector<std::string> classifiers(bool quick) {
   std::vector<std::string> names;
   for (const ModelEntry& entry : models()) {
-    const bool isLarge = entry.parameters > 65'000'000 || entry.forwardFlops > 10e9;
-    if (classifies(entry) && isLarge == large) names.emplace_back(entry.name);
+    if (isQuick(entry) == quick && classifies(entry)) names.emplace_back(entry.name);
   }
   return names;
 }

@@ -242,11 +242,12 @@ inline void expectEveryWayAsNearAsAten(const Place& place, Outcome (*run)(const 
 
 constexpr double mostFlopsOfTenSteps = 0.2e9;
 
-/// Models with batch-norm. Ten steps of the large ones take so long that they stand among the long tests.
-inline std::vector<std::string> modelsWithStatistics(bool large) {
+/// Models with batch-norm. Ten steps of most take so long that they stand among the long tests.
+inline std::vector<std::string> modelsWithStatistics(bool quick) {
   std::vector<std::string> names;
   for (const ModelEntry& entry : models()) {
-    if ((entry.forwardFlops > mostFlopsOfTenSteps) != large || !classifies(entry)) continue;
+    const bool isOfFewFlops = isTypical(entry) && entry.forwardFlops <= mostFlopsOfTenSteps;
+    if (isOfFewFlops != quick || !classifies(entry)) continue;
     const Graph graph = buildModel(entry.name, {});
     const bool any =
         std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.operation->name == "batch_norm"; });

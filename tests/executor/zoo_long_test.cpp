@@ -7,14 +7,14 @@ class LongZoo : public testing::TestWithParam<Place> {};
 
 TEST_P(LongZoo, PlannedLossAndGradientsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), firstStep); }
 
-INSTANTIATE_TEST_SUITE_P(Long, LongZoo, testing::ValuesIn(everywhere(catalogModels(/*large=*/true))),
+INSTANTIATE_TEST_SUITE_P(Long, LongZoo, testing::ValuesIn(everywhere(classifiers(/*quick=*/false))),
                          [](const auto& row) { return row.param.name(); });
 
 class LongZooStatistics : public testing::TestWithParam<Place> {};
 
 TEST_P(LongZooStatistics, AfterTenStepsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), tenSteps); }
 
-INSTANTIATE_TEST_SUITE_P(Long, LongZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*large=*/true))),
+INSTANTIATE_TEST_SUITE_P(Long, LongZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*quick=*/false))),
                          [](const auto& row) { return row.param.name(); });
 
 }  // namespace

@@ -7,14 +7,14 @@ class Zoo : public testing::TestWithParam<Place> {};
 
 TEST_P(Zoo, PlannedLossAndGradientsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), firstStep); }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, Zoo, testing::ValuesIn(everywhere(catalogModels(/*large=*/false))),
+INSTANTIATE_TEST_SUITE_P(Catalog, Zoo, testing::ValuesIn(everywhere(classifiers(/*quick=*/true))),
                          [](const auto& row) { return row.param.name(); });
 
 class ZooStatistics : public testing::TestWithParam<Place> {};
 
 TEST_P(ZooStatistics, AfterTenStepsAreAsNearToFp64AsAtens) { expectEveryWayAsNearAsAten(GetParam(), tenSteps); }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, ZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*large=*/false))),
+INSTANTIATE_TEST_SUITE_P(Catalog, ZooStatistics, testing::ValuesIn(everywhere(modelsWithStatistics(/*quick=*/true))),
                          [](const auto& row) { return row.param.name(); });
 
 }  // namespace

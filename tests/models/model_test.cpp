@@ -9,6 +9,7 @@
 #include "base/catalog.h"
 #include "base/error.h"
 #include "golden/golden_file.h"
+#include "support/typical_networks.h"
 
 namespace tandem {
 namespace {
@@ -66,6 +67,14 @@ TEST_P(EveryModel, RefusesOptionsOutOfRange) {
 
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryModel, testing::ValuesIn(namesOf(models())),
                          [](const auto& row) { return row.param; });
+
+TEST(TypicalNetworks, AreOfEveryFamily) {
+  std::set<decltype(ModelEntry::build)> built;
+  for (const TypicalNetwork& network : typicalNetworks) built.insert(find(models(), network.model, "model").build);
+  for (const ModelEntry& entry : models()) {
+    EXPECT_TRUE(built.contains(entry.build)) << entry.name << ": typicalNetworks[] has none of its family";
+  }
+}
 
 TEST(Models, NamesDiffer) {
   std::set<std::string_view> names;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "models/model.h"
 #include "run/run_point.h"
+#include "support/typical_networks.h"
 
 namespace tandem {
 namespace {
@@ -53,7 +54,7 @@ void expectTrains(const ModelEntry& model, const char* strategy, const char* pre
 
 // That every network runs in a whole point; what it computes is compared elsewhere (Golden, Zoo). At a reduced image
 // size where the model's own is larger than 64. (That strategies and precisions go together in any way is tested with
-// one network.) Large networks, which take seconds each, run in the long tests.
+// one network.) Those that a typical one stands for, and large ones, run in the long tests.
 class ZooRun : public testing::TestWithParam<ModelEntry> {};
 class LongZooRun : public ZooRun {};
 
@@ -61,17 +62,17 @@ TEST_P(ZooRun, TrainsOnTwoReplicas) { expectTrains(GetParam(), "replicated", "fp
 TEST_P(LongZooRun, TrainsByAServerInBf16) { expectTrains(GetParam(), "parameter_server", "bf16"); }
 
 std::string nameOf(const testing::TestParamInfo<ModelEntry>& row) { return std::string(row.param.name); }
-std::vector<ModelEntry> networks(bool large) {
+std::vector<ModelEntry> networks(bool quick) {
   constexpr int64_t mostParameters = 30'000'000;
   std::vector<ModelEntry> found;
   for (const ModelEntry& model : models()) {
-    if ((model.parameters > mostParameters) == large) found.push_back(model);
+    if ((isTypical(model) && model.parameters <= mostParameters) == quick) found.push_back(model);
   }
   return found;
 }
 
-INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(networks(/*large=*/false)), nameOf);
-INSTANTIATE_TEST_SUITE_P(LongZoo, ZooRun, testing::ValuesIn(networks(/*large=*/true)), nameOf);
+INSTANTIATE_TEST_SUITE_P(Zoo, ZooRun, testing::ValuesIn(networks(/*quick=*/true)), nameOf);
+INSTANTIATE_TEST_SUITE_P(LongZoo, ZooRun, testing::ValuesIn(networks(/*quick=*/false)), nameOf);
 INSTANTIATE_TEST_SUITE_P(Long, LongZooRun, testing::ValuesIn(models().begin(), models().end()), nameOf);
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
 
 #include "base/catalog.h"
 #include "executor/compile/liveness.h"
@@ -16,6 +15,7 @@
 #include "support/counting_allocator.h"
 #include "support/precisions.h"
 #include "support/stand_in_engines.h"
+#include "support/typical_networks.h"
 
 namespace tandem {
 namespace {
@@ -144,57 +144,28 @@ void expectSame(const Graph& graph, Setting setting, std::span<const RecomputeEn
   }
 }
 
-struct Family {
-  const char* model;
-  int64_t imageSize;
-};
+class RecomputeOfNetwork : public testing::TestWithParam<TypicalNetwork> {};
 
-constexpr Family families[] = {
-    {"resnet18", 32},
-    {"resnet50", 32},
-    {"resnet20", 16},
-    {"vgg16", 32},
-    {"alexnet", 64},
-    {"trivial", 16},
-    {"googlenet", 64},
-    {"inception_v3", 96},
-    {"densenet121", 64},
-    {"mobilenet_v2", 32},
-    {"squeezenet1_1", 32},
-    {"efficientnet_b0", 32},
-    {"regnet_y_3_2gf", 32},
-    {"convnext_tiny", 32},
-    {"vit_b_16", 32},
-    {"lenet5", 12},
-    {"densenet40_k12", 16},
-    {"alexnet_cifar", 12},
-    {"keras_cnn", 14},
-    {"overfeat", 71},
-    {"resnetv2_50", 32},
-    {"resnet9", 16},
-    {"keras_inception_v3", 96},
-    {"inception_v4", 96},
-    {"nasnet_mobile", 64},
-    {"frameworks_cnn", 12},
-    {"mlp", 52},
-    {"ssd300", 300},
-};
-
-TEST(Recompute, KnowsEveryFamilyOfModels) {
-  std::set<decltype(ModelEntry::build)> built;
-  for (const Family& family : families) built.insert(find(models(), family.model, "model").build);
-  for (const ModelEntry& model : models()) {
-    EXPECT_TRUE(built.contains(model.build)) << model.name << ": families[] has none of its family";
-  }
+TEST_P(RecomputeOfNetwork, GivesTheSameGradients) {
+  const TypicalNetwork& network = GetParam();
+  expectSame(buildModel(network.model, {.classes = 10, .imageSize = network.imageSize}), {.images = 2},
+             recomputes().subspan(1));
 }
 
-TEST(Recompute, EveryFamilyOfModelsGivesTheSameGradients) {
-  for (const Family& family : families) {
-    SCOPED_TRACE(family.model);
-    expectSame(buildModel(family.model, {.classes = 10, .imageSize = family.imageSize}), {.images = 2},
-               recomputes().subspan(1));
+/// Large ones take seconds each.
+std::vector<TypicalNetwork> networks(bool large) {
+  constexpr int64_t mostParameters = 65'000'000;
+  std::vector<TypicalNetwork> found;
+  for (const TypicalNetwork& network : typicalNetworks) {
+    if ((find(models(), network.model, "model").parameters > mostParameters) == large) found.push_back(network);
   }
+  return found;
 }
+
+std::string nameOf(const testing::TestParamInfo<TypicalNetwork>& row) { return std::string(row.param.model); }
+
+INSTANTIATE_TEST_SUITE_P(Typical, RecomputeOfNetwork, testing::ValuesIn(networks(/*large=*/false)), nameOf);
+INSTANTIATE_TEST_SUITE_P(LongTypical, RecomputeOfNetwork, testing::ValuesIn(networks(/*large=*/true)), nameOf);
 
 TEST(Recompute, EveryLayoutAndPrecisionGivesTheSameGradients) {
   const auto all = policies();

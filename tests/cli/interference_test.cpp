@@ -13,10 +13,10 @@
 namespace tandem {
 namespace {
 
-/// Four seconds of a small network: a window of one is the least that shows others, and their start-up is slow.
+/// Three seconds of a small network: a window of one is the least that shows others.
 std::vector<std::string> measured(std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"bench",        "--repeats=1", "--model=trivial", "--image-size=32",
-                                     "--replicas=1", "--warmup=20", "--budget=4",      "--out=" + resultsPath()};
+                                     "--replicas=1", "--warmup=10", "--budget=3",      "--out=" + resultsPath()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -61,15 +61,15 @@ TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
   EXPECT_GT(stored().interference.signs.at("other_programs"), 20);
 }
 
-// Stopped for half of its life: so in the window too, whenever that begins.
+// Stopped for a third of its life: so in the window too, whenever that begins.
 TEST(Interference, AStoppedRunIsNotValid) {
   Tandem tandem(measured());
   while (!tandem.ended()) {
     const pid_t worker = tandem.worker();
     if (worker > 0) kill(worker, SIGSTOP);
-    usleep(500'000);
+    usleep(200'000);
     if (worker > 0) kill(worker, SIGCONT);
-    usleep(500'000);
+    usleep(400'000);
   }
   const auto run = tandem.wait();
   EXPECT_EQ(run.code, 9) << run.err;

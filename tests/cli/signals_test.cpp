@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -11,40 +12,29 @@
 namespace tandem {
 namespace {
 
-/// A run whose peaks are not known yet, stopped a second after it began.
-class StoppedInPeaks {
- public:
-  explicit StoppedInPeaks(int signal) : tandem_(arguments(), {{"TANDEM_CACHE", ownFolder() + "/cache"}}) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    begin_ = std::chrono::steady_clock::now();
-    kill(tandem_.id(), signal);
-  }
-  Finished wait() { return tandem_.wait(); }
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-
- private:
-  static std::vector<std::string> arguments() { return split(tiny() + "--out=r.jsonl", " "); }
-  Tandem tandem_;
-  std::chrono::steady_clock::time_point begin_;
-};
+/// How many measurements a file of the cache holds.
+int64_t measurementsIn(const std::string& name) { return std::ranges::count(contents(name), '\n'); }
 
 TEST(Signals, AreHeededWhilePeaksAreMeasured) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    StoppedInPeaks run(signal);
-    expectOneLine(run.wait(), interrupted, "interrupted");
-    EXPECT_LT(run.seconds(), 3) << "signal " << signal << " was not heeded";
+    const std::string cache = concat("cache", signal);
+    Tandem tandem(split(tiny() + "--out=r.jsonl", " "), {{"TANDEM_CACHE", ownFolder() + "/" + cache}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    kill(tandem.id(), signal);
+    expectOneLine(tandem.wait(), interrupted, "interrupted");
+    EXPECT_LT(measurementsIn(cache + "/measured.tsv"), 2) << "signal " << signal << " was not heeded";
   }
 }
 
 TEST(Signals, AreHeededWhileKernelsAreChosen) {
-  const std::string cache = ownFolder() + "/cache";
-  EXPECT_EQ(shell("TANDEM_CACHE=" + cache + " $T " + tiny()).code, 0) << "measures the peaks";
-  const auto begin = std::chrono::steady_clock::now();
-  const auto run =
-      shell("TANDEM_CACHE=" + cache +
-            " $T bench --model=resnet50 --batch=8 --replicas=1 --steps=1000 & sleep 4; kill -INT $!; wait $!");
+  const auto run = shell(
+      "mkdir c; grep ^peak $TANDEM_CACHE/measured.tsv > c/measured.tsv; export TANDEM_CACHE=$PWD/c; "
+      "$T bench --model=resnet50 --batch=8 --replicas=1 --steps=1000 & "
+      "for ((i = 0; i < 600; ++i)); do (($(wc -l < c/measured.tsv) > 9)) && break; sleep 0.1; done; "
+      "cp c/measured.tsv c/before; kill -INT $!; wait $!");
   expectOneLine(run, interrupted, "interrupted");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(12));
+  EXPECT_GT(measurementsIn("c/before"), 9) << "kernels were being chosen";
+  EXPECT_LT(measurementsIn("c/measured.tsv"), measurementsIn("c/before") + 5) << "the choice went on";
 }
 
 TEST(Signals, NoChildOutlivesAKilledProgram) {

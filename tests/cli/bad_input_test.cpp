@@ -24,7 +24,7 @@ class BadInput : public testing::TestWithParam<Refusal> {};
 
 TEST_P(BadInput, IsOneLineWithTheRightExitCode) {
   auto arguments = GetParam().arguments;
-  const auto run = runTandem(arguments);
+  const auto run = runForked(arguments);
   EXPECT_EQ(run.code, GetParam().code) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.errors().front().find(GetParam().says), std::string::npos) << run.err;

@@ -20,7 +20,7 @@ class DataCommand : public testing::Test {
  protected:
   void SetUp() override {
     folder = ownFolder() + "/made";
-    const auto run = runTandem({"data", "make", folder, "--images=12", "--classes=2", "--size=40x30"});
+    const auto run = runForked({"data", "make", folder, "--images=12", "--classes=2", "--size=40x30"});
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
@@ -55,22 +55,22 @@ class DataCommand : public testing::Test {
 };
 
 TEST_F(DataCommand, InspectSaysWhatIsThere) {
-  const auto run = runTandem({"data", "inspect", folder});
+  const auto run = runForked({"data", "inspect", folder});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part :
        {"labelled files", "images    12", "2, one class per image", "height    30", "width     40"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
   EXPECT_TRUE(contains(run.out, "split     training\n")) << run.out;
-  const auto tests = runTandem({"data", "inspect", folder, "--data-split=test"});
+  const auto tests = runForked({"data", "inspect", folder, "--data-split=test"});
   EXPECT_TRUE(contains(tests.out, "split     it has no test images; these are its validation images\n")) << tests.out;
   EXPECT_TRUE(contains(tests.out, "images    12")) << tests.out;
 }
 
 TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
   const std::string again = ownFolder() + "/again", other = ownFolder() + "/other";
-  const auto run = runTandem({"data", "make", again, "--images=12", "--classes=2", "--size=40x30"});
-  ASSERT_EQ(runTandem({"data", "make", other, "--images=12", "--classes=2", "--size=40x30", "--seed=2"}).code, 0);
+  const auto run = runForked({"data", "make", again, "--images=12", "--classes=2", "--size=40x30"});
+  ASSERT_EQ(runForked({"data", "make", other, "--images=12", "--classes=2", "--size=40x30", "--seed=2"}).code, 0);
   const auto manifest = [](const std::string& of) {
     std::ifstream file(of + "/tandem-data.json");
     return nlohmann::json::parse(file);
@@ -84,7 +84,7 @@ TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
 }
 
 TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
-  EXPECT_EQ(runTandem({"data", "make", folder}).code, storage) << "is there already";
+  EXPECT_EQ(runForked({"data", "make", folder}).code, storage) << "is there already";
   for (const Texts& arguments : {Texts{"data"},
                                  {"data", "mend", "x"},
                                  {"data", "inspect"},
@@ -127,12 +127,12 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "make", "x", "--image=1"},
                                  {"data", "make", "x", "--images"},
                                  {"data", "make", "x", "--from=" + folder}}) {
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, usage) << join(arguments) << run.err;
     EXPECT_EQ(run.errors().size(), 1U) << run.err;
   }
   EXPECT_FALSE(fs::exists(ownFolder() + "/x"));
-  EXPECT_EQ(runTandem({"data", "size", ownFolder() + "/absent"}).code, data);
+  EXPECT_EQ(runForked({"data", "size", ownFolder() + "/absent"}).code, data);
 }
 
 TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
@@ -266,7 +266,7 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
 
 TEST_F(DataCommand, ABadImageEndsARunOrIsBorne) {
   const std::string broken = breakImage();
-  const auto inspected = runTandem({"data", "inspect", folder});
+  const auto inspected = runForked({"data", "inspect", folder});
   EXPECT_EQ(inspected.code, data);
   EXPECT_TRUE(contains(inspected.out, "bad: " + broken + ": it starts neither like a JPEG nor like a PNG file"))
       << inspected.out;

@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 std::string sumOf(const std::string& path, const Texts& more = {}) {
   Texts arguments{"data", "inspect", path};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto run = runTandem(arguments);
+  const auto run = runForked(arguments);
   EXPECT_EQ(run.code, 0) << run.err;
   const size_t at = run.out.find("sha256");
   return at == std::string::npos ? run.out : run.out.substr(at, 80);
@@ -35,7 +35,7 @@ class DataConvert : public testing::Test {
   Finished convert(const std::string& from, const std::string& to, const Texts& more = {}) const {
     Texts arguments{"data", "convert", from, at(to)};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return runTandem(arguments);
+    return runForked(arguments);
   }
   static std::string at(const std::string& name) { return ownFolder() + "/" + name; }
   static nlohmann::ordered_json manifest(const std::string& name) {
@@ -102,15 +102,15 @@ TEST_F(DataConvert, WritesImagesWithoutSplitsOnce) {
 }
 
 TEST_F(DataConvert, MakesPixelsOfOneSizeOfImageFiles) {
-  const auto made = runTandem({"data", "make", at("made"), "--images=12", "--classes=2", "--size=40x30"});
+  const auto made = runForked({"data", "make", at("made"), "--images=12", "--classes=2", "--size=40x30"});
   ASSERT_EQ(made.code, 0) << made.err;
   ASSERT_EQ(convert(at("made"), "packed", {"--samples=pixels", "--size=24"}).code, 0);
-  const auto inspected = runTandem({"data", "inspect", at("packed")});
+  const auto inspected = runForked({"data", "inspect", at("packed")});
   for (const char* part : {"packed", "images    12", "height    24", "width     24"}) {
     EXPECT_TRUE(contains(inspected.out, part)) << part << inspected.out;
   }
   ASSERT_EQ(convert(at("made"), "small", {"--to=webdataset", "--samples=jpeg", "--size=24"}).code, 0);
-  EXPECT_TRUE(contains(runTandem({"data", "inspect", at("small")}).out, "height    24"));
+  EXPECT_TRUE(contains(runForked({"data", "inspect", at("small")}).out, "height    24"));
 }
 
 TEST_F(DataConvert, WritesPixelsAsMnistAndCifarAreAndBack) {
@@ -126,7 +126,7 @@ TEST_F(DataConvert, WritesPixelsAsMnistAndCifarAreAndBack) {
   ASSERT_EQ(convert(idx, "packed", {"--samples=pixels", "--size=32"}).code, 0);
   EXPECT_EQ(sumOf(at("cifar")), sumOf(at("packed")));
   EXPECT_EQ(sumOf(at("cifar"), {"--data-split=test"}), sumOf(at("packed"), {"--data-split=test"}));
-  EXPECT_TRUE(contains(runTandem({"data", "inspect", at("cifar")}).out, "cifar10"));
+  EXPECT_TRUE(contains(runForked({"data", "inspect", at("cifar")}).out, "cifar10"));
 }
 
 TEST_F(DataConvert, GoesOnWhereItWasInterrupted) {
@@ -226,7 +226,7 @@ TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
     SCOPED_TRACE(mistake.text);
     expectOneLine(convert(mistake.from, "x", mistake.options), usage, mistake.text);
   }
-  EXPECT_EQ(runTandem({"data", "convert", idx}).code, usage);
+  EXPECT_EQ(runForked({"data", "convert", idx}).code, usage);
   EXPECT_FALSE(fs::exists(at("x")) || fs::exists(at("x.part")));
   EXPECT_EQ(convert(at("web"), "folder", {"--to=folder", "--classes=10"}).code, 0);
   EXPECT_EQ(convert(at("flags"), "copy", {"--to=folder"}).code, 0);
@@ -234,7 +234,7 @@ TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
 }
 
 TEST_F(DataConvert, HelpNamesContainersAndForms) {
-  const auto run = runTandem({"data", "--help"});
+  const auto run = runForked({"data", "--help"});
   for (const char* part :
        {"tandem data convert FROM TO", "--to=webdataset", "--samples=pixels", "--bad-image=fail|skip"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << run.out;
@@ -266,12 +266,12 @@ TEST(DataMake, WritesIntoEachContainer) {
                                         {"webdataset", "webdataset"}}) {
     const std::string out = ownFolder() + "/" + container;
     const auto run =
-        runTandem({"data", "make", out, "--images=6", "--classes=2", "--size=9", "--container=" + container});
+        runForked({"data", "make", out, "--images=6", "--classes=2", "--size=9", "--container=" + container});
     ASSERT_EQ(run.code, 0) << run.err;
     const std::string sum = sumOf(out);
     if (files.empty()) files = sum;
     EXPECT_EQ(sum, files) << container;
-    const auto inspected = runTandem({"data", "inspect", out});
+    const auto inspected = runForked({"data", "inspect", out});
     EXPECT_TRUE(contains(inspected.out, "data set  " + name + "\n")) << inspected.out;
     EXPECT_TRUE(contains(inspected.out, "3 to 3 images each")) << inspected.out;
   }
@@ -281,7 +281,7 @@ TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
   const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
   writeIdxImages(idx, 20, 0, "t10k");
   const auto make = [&](const std::string& to, const std::string& images, const std::string& container) {
-    return runTandem({"data", "make", to, "--from=" + idx, "--images=" + images, "--container=" + container,
+    return runForked({"data", "make", to, "--from=" + idx, "--images=" + images, "--container=" + container,
                       "--size=" + std::string(container == "folder" ? "9" : "64"), "--seed=3"});
   };
   const std::string too = "--from has 12 images for this split";
@@ -293,43 +293,43 @@ TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
     std::set<std::string> sums;
     for (const auto& [split, images] : {std::pair{"training", 30}, {"validation", 8}, {"test", 8}}) {
       const std::string wanted = std::string("--data-split=") + split;
-      EXPECT_TRUE(contains(runTandem({"data", "inspect", folder, wanted}).out, concat("images    ", images, "\n")));
+      EXPECT_TRUE(contains(runForked({"data", "inspect", folder, wanted}).out, concat("images    ", images, "\n")));
       sums.insert(sumOf(folder, {wanted}));
     }
     EXPECT_EQ(sums.size(), 3U);
   }
   ASSERT_EQ(make(out + "all", "0+8+0", "folder").code, 0);
-  EXPECT_TRUE(contains(runTandem({"data", "inspect", out + "all", "--data-split=test"}).out, "images    12\n"));
+  EXPECT_TRUE(contains(runForked({"data", "inspect", out + "all", "--data-split=test"}).out, "images    12\n"));
 }
 
 TEST(DataMake, DrawsWhatItsFlagsSayAsChestXraysAre) {
   const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
   writeIdxImages(idx, 20, 0, "t10k");
   const auto run =
-      runTandem({"data", "make", out, "--container=chestxray14", "--from=" + idx, "--images=30", "--size=64"});
+      runForked({"data", "make", out, "--container=chestxray14", "--from=" + idx, "--images=30", "--size=64"});
   ASSERT_EQ(run.code, 0) << run.err;
-  const auto inspected = runTandem({"data", "inspect", out});
+  const auto inspected = runForked({"data", "inspect", out});
   for (const char* part : {"data set  chestxray14\n", "images    30\n", "14, any of the classes per image"}) {
     EXPECT_TRUE(contains(inspected.out, part)) << part << inspected.out;
   }
-  const auto tests = runTandem({"data", "inspect", out, "--data-split=test"});
+  const auto tests = runForked({"data", "inspect", out, "--data-split=test"});
   EXPECT_TRUE(contains(tests.out, "images    30\n")) << tests.out;
   EXPECT_NE(sumOf(out), sumOf(out, {"--data-split=test"}));
   EXPECT_TRUE(fs::exists(out + "/images/00000001_003.png"));
-  ASSERT_EQ(runTandem({"data", "convert", out, out + "2", "--to=chestxray14"}).code, 0);
+  ASSERT_EQ(runForked({"data", "convert", out, out + "2", "--to=chestxray14"}).code, 0);
   EXPECT_EQ(sumOf(out), sumOf(out + "2"));
-  ASSERT_EQ(runTandem({"data", "convert", out, out + "3"}).code, 0);
+  ASSERT_EQ(runForked({"data", "convert", out, out + "3"}).code, 0);
   EXPECT_EQ(sumOf(out), sumOf(out + "3")) << "packed";
-  ASSERT_EQ(runTandem({"data", "convert", out, out + "4", "--samples=jpeg", "--size=64"}).code, 0);
-  expectOneLine(runTandem({"data", "convert", out + "4", out + "5", "--to=chestxray14"}), usage,
+  ASSERT_EQ(runForked({"data", "convert", out, out + "4", "--samples=jpeg", "--size=64"}).code, 0);
+  expectOneLine(runForked({"data", "convert", out + "4", out + "5", "--to=chestxray14"}), usage,
                 "it is a JPEG file, and png files alone have a place; give --samples=png with --size");
   EXPECT_FALSE(fs::exists(out + "5.part"));
 }
 
 TEST(DataMake, FlagsAreOfAnyNumber) {
   const std::string out = ownFolder() + "/x";
-  ASSERT_EQ(runTandem({"data", "make", out, "--labels=3", "--images=20", "--size=40x20"}).code, 0);
-  const auto inspected = runTandem({"data", "inspect", out});
+  ASSERT_EQ(runForked({"data", "make", out, "--labels=3", "--images=20", "--size=40x20"}).code, 0);
+  const auto inspected = runForked({"data", "inspect", out});
   EXPECT_TRUE(contains(inspected.out, "3, any of the classes per image")) << inspected.out;
 }
 

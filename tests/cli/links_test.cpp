@@ -105,7 +105,7 @@ TEST(Links, BadInputIsOneLineWithTheRightExitCode) {
   for (const Refused& each : cases) {
     Texts arguments{"links"};
     arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, each.code) << each.arguments.front() << ": " << run.err;
     ASSERT_EQ(run.errors().size(), 1U) << each.arguments.front() << ": " << run.err;
     EXPECT_TRUE(contains(run.errors().front(), each.says)) << run.err;
@@ -114,13 +114,13 @@ TEST(Links, BadInputIsOneLineWithTheRightExitCode) {
 }
 
 TEST(Links, WorkerIsNotStartedByHand) {
-  const auto run = runTandem({"links-worker"});
+  const auto run = runForked({"links-worker"});
   EXPECT_EQ(run.code, usage);
   EXPECT_TRUE(contains(run.err, "tandem links")) << run.err;
 }
 
 TEST(Links, HelpNamesEveryOption) {
-  const auto run = runTandem({"links", "--help"});
+  const auto run = runForked({"links", "--help"});
   EXPECT_EQ(run.code, 0);
   for (const char* option :
        {"--sizes", "--replicas", "--devices", "--model", "--results", "--repeats", "--budget", "--format"}) {

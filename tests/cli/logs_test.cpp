@@ -89,7 +89,7 @@ TEST(Peaks, AreMeasuredOnceAndStandInTheRecordAndTheReport) {
   EXPECT_GT(record.bytesPeak, 1e8);
   EXPECT_GT(record.placement.flopsPerImage, 0);
   EXPECT_GT(record.placement.bytesPerStep, 0);
-  const auto report = runTandem({"report", resultsPath()});
+  const auto report = runForked({"report", resultsPath()});
   EXPECT_TRUE(contains(report.out, "Ceilings of the machine")) << report.out;
   const std::string kept = contentOf(ownFolder() + "/cache/measured.tsv");
   EXPECT_TRUE(contains(kept, "peak | ") && contains(kept, "| copy\t")) << kept;

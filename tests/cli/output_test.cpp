@@ -19,7 +19,7 @@ using nlohmann::json;
 
 TEST(Help, NamesTheCommands) {
   for (const auto& arguments : {std::vector<std::string>{}, {"--help"}, {"-h"}, {"help"}}) {
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, 0);
     for (const auto& command : {"bench", "list", "--version"}) EXPECT_TRUE(contains(run.out, command)) << command;
     EXPECT_FALSE(contains(run.out, "worker"));
@@ -27,7 +27,7 @@ TEST(Help, NamesTheCommands) {
 }
 
 TEST(Help, OfBenchHasEveryOption) {
-  const auto run = runTandem({"bench", "--help"});
+  const auto run = runForked({"bench", "--help"});
   EXPECT_EQ(run.code, 0);
   for (const auto& option : options()) {
     const bool isOfBench = (option.commands & onBench) != 0;
@@ -41,21 +41,21 @@ TEST(Docs, GeneratedReferenceHasNotDrifted) {
   std::ifstream file(path);
   ASSERT_TRUE(file) << path;
   const std::string stored{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  EXPECT_EQ(runTandem({"docs"}).out, stored) << "generate it anew: tandem docs > docs/OPTIONS.md";
+  EXPECT_EQ(runForked({"docs"}).out, stored) << "generate it anew: tandem docs > docs/OPTIONS.md";
 }
 
 TEST(PlanShow, HasTheCallsAndTheirSums) {
-  const auto run = runTandem({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"});
+  const auto run = runForked({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const auto& part :
        {"batch_norm + add + relu", "conv1", "8 images", "kept for backward", "backward by autograd"}) {
     EXPECT_TRUE(contains(run.out, part)) << part;
   }
-  EXPECT_EQ(runTandem({"plan", "--help"}).code, 0);
+  EXPECT_EQ(runForked({"plan", "--help"}).code, 0);
 }
 
 TEST(PlanShow, SaysFirstThatABatchIsAGuess) {
-  const auto run = runTandem({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=max"});
+  const auto run = runForked({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=max"});
   ASSERT_EQ(run.code, 0) << run.err;
   const size_t guess = run.out.find("is the guess of the memory estimate");
   ASSERT_NE(guess, std::string::npos) << run.out;
@@ -64,10 +64,10 @@ TEST(PlanShow, SaysFirstThatABatchIsAGuess) {
 
 TEST(PlanShow, HasTheChannelsOfZeros) {
   const std::vector<std::string> bare{"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"};
-  EXPECT_FALSE(contains(runTandem(bare).out, "of zeros")) << "none on a CPU unless asked for";
+  EXPECT_FALSE(contains(runForked(bare).out, "of zeros")) << "none on a CPU unless asked for";
   std::vector<std::string> padded = bare;
   padded.emplace_back("--pad-images=8");
-  EXPECT_TRUE(contains(runTandem(padded).out, "conv (5 channels of zeros)"));
+  EXPECT_TRUE(contains(runForked(padded).out, "conv (5 channels of zeros)"));
 }
 
 TEST(PlanShow, RefusesWhatHasNoPlan) {
@@ -75,14 +75,14 @@ TEST(PlanShow, RefusesWhatHasNoPlan) {
                                 {"plan", "hide"},
                                 {"plan", "show", "--executor=autograd"},
                                 {"plan", "show", "--model=resnet21"}}) {
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, 2);
     EXPECT_FALSE(run.err.empty());
   }
 }
 
 TEST(List, HasEveryModelWithItsSize) {
-  const auto run = runTandem({"list", "models"});
+  const auto run = runForked({"list", "models"});
   EXPECT_EQ(run.code, 0);
   for (const auto& model : models()) {
     EXPECT_TRUE(contains(run.out, model.name)) << model.name;
@@ -92,7 +92,7 @@ TEST(List, HasEveryModelWithItsSize) {
 }
 
 TEST(List, AsJsonHoldsEverySection) {
-  const auto run = runTandem({"list", "--json"});
+  const auto run = runForked({"list", "--json"});
   ASSERT_EQ(run.code, 0);
   const auto object = json::parse(run.out);
   for (const auto& section : {"models", "strategies", "inputs", "precisions", "metrics", "all-reduces"}) {
@@ -107,13 +107,13 @@ TEST(Version, AsJsonHasCommitAndLibraries) {
   const auto run = runTandem({"--version", "--json"});
   ASSERT_EQ(run.code, 0);
   const auto object = json::parse(run.out);
-  EXPECT_TRUE(contains(runTandem({"--version"}).out, object["version"].get<std::string>()));
+  EXPECT_TRUE(contains(runForked({"--version"}).out, object["version"].get<std::string>()));
   EXPECT_TRUE(object["commit"].is_string());
   EXPECT_TRUE(object["libraries"].contains("libtorch"));
 }
 
 TEST(DryRun, PrintsThePlanOfEveryPointAndMeasuresNothing) {
-  const auto run = runTandem({"bench", "--model=trivial", "--image-size=32", "--batch=4,8", "--dry-run"});
+  const auto run = runForked({"bench", "--model=trivial", "--image-size=32", "--batch=4,8", "--dry-run"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "batch=4"));
   EXPECT_TRUE(contains(run.out, "batch=8"));
@@ -123,10 +123,10 @@ TEST(DryRun, PrintsThePlanOfEveryPointAndMeasuresNothing) {
 
 TEST(DryRun, SaysWhatIsNotPossible) {
   const auto run =
-      runTandem({"bench", "--model=trivial", "--image-size=32", "--batch=4,1000000000", "--replicas=1", "--dry-run"});
+      runForked({"bench", "--model=trivial", "--image-size=32", "--batch=4,1000000000", "--replicas=1", "--dry-run"});
   EXPECT_EQ(run.code, 2);
   EXPECT_EQ(run.errors().size(), 1U);
-  const auto mixed = runTandem({"bench", "--model=trivial", "--image-size=32", "--replicas=1,1000", "--dry-run"});
+  const auto mixed = runForked({"bench", "--model=trivial", "--image-size=32", "--replicas=1,1000", "--dry-run"});
   EXPECT_EQ(mixed.code, 2);
   EXPECT_TRUE(contains(mixed.out, "not possible: "));
   EXPECT_TRUE(contains(mixed.out, "replicas=1\nmodel"));
@@ -137,7 +137,7 @@ TEST(DryRun, CommandLinesOfOtherProgramsWorkVerbatim) {
            {"--num_gpus=1", "--batch_size=2", "--model=resnet50", "--variable_update=parameter_server",
             "--local_parameter_device=cpu", "--dry-run"},
            {"--fake-location", "gpu", "--variable-update=replicated", "--use-fp16", "--batch", "2", "--dry-run"}}) {
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, "resnet50")) << run.out;
   }

@@ -36,7 +36,7 @@ class Predict : public testing::Test {
   Finished tandem(const std::string& command, Texts more) const {
     Texts all{command, "--model=resnet20", "--weights=" + weights};
     all.insert(all.end(), more.begin(), more.end());
-    return runTandem(all);
+    return runForked(all);
   }
 
   void expectRefused(const std::string& command, const Texts& more, int code, const std::string& part) const {
@@ -102,10 +102,10 @@ TEST_F(Predict, RefusesWrongArguments) {
   expectRefused("predict", {"--classes=14", image("rgb.jpg")}, checkpoint,
                 "'fc.weight' is [10, 64] in the file and [14");
   expectRefused("predict", {"--weights-map=keras", image("rgb.jpg")}, usage, "it knows keras_resnet50, resnet50_v1");
-  const auto run = runTandem({"predict", image("rgb.jpg")});
+  const auto run = runForked({"predict", image("rgb.jpg")});
   EXPECT_EQ(run.code, usage);
   EXPECT_TRUE(contains(run.err, "needs trained weights: --weights=FILE")) << run.err;
-  EXPECT_EQ(runTandem({"predict", "--help"}).code, 0);
+  EXPECT_EQ(runForked({"predict", "--help"}).code, 0);
 }
 
 TEST_F(Predict, NamesImagesThatCannotBeRead) {
@@ -141,7 +141,7 @@ TEST_F(Predict, FeaturesOfADataSetComeWithLabels) {
   const auto run = tandem("features", arguments);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "100 x 64 features")) << run.out;
-  const auto inspected = runTandem({"weights", "inspect", out});
+  const auto inspected = runForked({"weights", "inspect", out});
   EXPECT_TRUE(contains(inspected.out, "labels    I64   [100]")) << inspected.out;
   arguments.push_back(image("rgb.jpg"));
   expectRefused("features", arguments, usage, "not from both");

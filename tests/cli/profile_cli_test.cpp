@@ -31,7 +31,7 @@ TEST(Profile, IsShownStoredAndReported) {
   ASSERT_EQ(records.size(), 1U);
   ASSERT_TRUE(records[0].profile);
   EXPECT_EQ(records[0].profile->replicas.size(), 2U);
-  const auto report = runTandem({"report", resultsPath(), "--format=md"});
+  const auto report = runForked({"report", resultsPath(), "--format=md"});
   EXPECT_TRUE(contains(report.out, "## The step taken apart: row 1")) << report.out;
 }
 

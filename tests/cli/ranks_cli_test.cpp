@@ -190,7 +190,7 @@ TEST(Ranks, OfTwoHostsMakeOneRecordOfBoth) {
   EXPECT_FALSE(other.telemetry.series.empty());
   EXPECT_NE(other.telemetry, record.telemetry);
   EXPECT_EQ(record.equality.value().reason, "");
-  const auto report = runTandem({"report", resultsPath()});
+  const auto report = runForked({"report", resultsPath()});
   EXPECT_NE(report.out.find("node1; node2"), std::string::npos) << report.out;
 }
 

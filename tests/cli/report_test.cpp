@@ -42,7 +42,7 @@ std::vector<RunRecord> repeats(double stepMs) {
 }
 
 TEST(Report, OfResultsHasEnvironmentRunsScalingAndVerdict) {
-  const auto run = runTandem({"report", results("results.jsonl", sweep())});
+  const auto run = runForked({"report", results("results.jsonl", sweep())});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const auto& part :
        {"Environment", "box", "loss is NaN", "speed-up by replicas", "2.00x", "highest replicas=2"}) {
@@ -52,29 +52,29 @@ TEST(Report, OfResultsHasEnvironmentRunsScalingAndVerdict) {
 
 TEST(Report, EveryFormatShowsTheRuns) {
   const std::string path = results("results.jsonl", sweep());
-  EXPECT_EQ(nlohmann::json::parse(runTandem({"report", path, "--format=json"}).out).size(), 3u);
-  EXPECT_TRUE(contains(runTandem({"report", path, "--format=csv"}).out, "images_per_s"));
-  EXPECT_TRUE(contains(runTandem({"report", path, "--format=md"}).out, "## Environment"));
-  const auto run = runTandem({"report", path, "--format=xml"});
+  EXPECT_EQ(nlohmann::json::parse(runForked({"report", path, "--format=json"}).out).size(), 3u);
+  EXPECT_TRUE(contains(runForked({"report", path, "--format=csv"}).out, "images_per_s"));
+  EXPECT_TRUE(contains(runForked({"report", path, "--format=md"}).out, "## Environment"));
+  const auto run = runForked({"report", path, "--format=xml"});
   EXPECT_EQ(run.code, 2);
   EXPECT_TRUE(contains(run.err, "table, md, csv, json, html"));
 }
 
 TEST(Report, OutIsWrittenWholeOrNotAtAll) {
   const std::string path = results("results.jsonl", sweep()), page = ownFolder() + "/page.html";
-  EXPECT_EQ(runTandem({"report", path, "--format=html", "--out=" + page}).code, 0);
+  EXPECT_EQ(runForked({"report", path, "--format=html", "--out=" + page}).code, 0);
   const std::string first = textOf(page);
   EXPECT_TRUE(first.starts_with("<!DOCTYPE html>"));
-  EXPECT_EQ(runTandem({"report", path, "--format=html"}).out, first);
-  EXPECT_EQ(runTandem({"report", ownFolder() + "/none.jsonl", "--format=html", "--out=" + page}).code, 3);
+  EXPECT_EQ(runForked({"report", path, "--format=html"}).out, first);
+  EXPECT_EQ(runForked({"report", ownFolder() + "/none.jsonl", "--format=html", "--out=" + page}).code, 3);
   EXPECT_EQ(textOf(page), first);
-  EXPECT_EQ(runTandem({"report", path, "--out=" + ownFolder() + "/none/page.html"}).code, 8);
+  EXPECT_EQ(runForked({"report", path, "--out=" + ownFolder() + "/none/page.html"}).code, 8);
 }
 
 TEST(Report, OutNeverReplacesTheRuns) {
   const std::string path = results("results.jsonl", sweep()), before = textOf(path);
   for (const std::string& source : {path, path + ":1"}) {
-    const auto run = runTandem({"report", source, "--out=" + path});
+    const auto run = runForked({"report", source, "--out=" + path});
     EXPECT_EQ(run.code, 2);
     EXPECT_TRUE(contains(run.err, "is read and would be replaced")) << run.err;
   }
@@ -84,7 +84,7 @@ TEST(Report, OutNeverReplacesTheRuns) {
 TEST(Report, RowsOfAFileAreChosen) {
   const std::string path = results("results.jsonl", sweep());
   const auto count = [&](const std::string& rows) {
-    return nlohmann::json::parse(runTandem({"report", path + rows, "--format=json"}).out).size();
+    return nlohmann::json::parse(runForked({"report", path + rows, "--format=json"}).out).size();
   };
   EXPECT_EQ(count(":2"), 1u);
   EXPECT_EQ(count(":2-3"), 2u);
@@ -92,7 +92,7 @@ TEST(Report, RowsOfAFileAreChosen) {
                                                                                    {":2-4", "the rows are 1 to 3"},
                                                                                    {":0", "counted from 1"},
                                                                                    {":3-2", "counted from 1"}}) {
-    const auto run = runTandem({"report", path + rows});
+    const auto run = runForked({"report", path + rows});
     EXPECT_EQ(run.code, 2);
     EXPECT_TRUE(contains(run.err, part)) << run.err;
   }
@@ -100,7 +100,7 @@ TEST(Report, RowsOfAFileAreChosen) {
 
 TEST(Report, OfSeveralFilesTheSameRunCountsOnce) {
   const std::string first = results("first.jsonl", sweep()), second = results("second.jsonl", sweep());
-  const auto run = runTandem({"report", first, second, "--format=json"});
+  const auto run = runForked({"report", first, second, "--format=json"});
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(nlohmann::json::parse(run.out).size(), 3u);
   EXPECT_TRUE(contains(run.err, "more than once"));
@@ -109,7 +109,7 @@ TEST(Report, OfSeveralFilesTheSameRunCountsOnce) {
 TEST(Report, ATornLastLineIsLeftOutWithAWarning) {
   const std::string path = results("results.jsonl", sweep());
   std::ofstream(path, std::ios::app) << R"({"config":{"batch":)";
-  const auto run = runTandem({"report", path, "--format=json"});
+  const auto run = runForked({"report", path, "--format=json"});
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(nlohmann::json::parse(run.out).size(), 3u);
   EXPECT_TRUE(contains(run.err, "line 4 is torn"));
@@ -127,7 +127,7 @@ TEST(Report, FilesThatAreNoResultsAreDataErrors) {
   std::ofstream(folder + "/newer.jsonl") << line << '\n';
   for (const auto& [name, part] : std::vector<std::pair<std::string, std::string>>{
            {"foreign.jsonl", "line 1"}, {"empty.jsonl", "no record"}, {"newer.jsonl", "schema"}, {"none", "none"}}) {
-    const auto run = runTandem({"report", concat(folder, "/", name)});
+    const auto run = runForked({"report", concat(folder, "/", name)});
     EXPECT_EQ(run.code, 3) << name;
     EXPECT_EQ(run.errors().size(), 1u) << run.err;
     EXPECT_TRUE(contains(run.err, part)) << run.err;
@@ -137,15 +137,15 @@ TEST(Report, FilesThatAreNoResultsAreDataErrors) {
 TEST(Report, UsageErrorsSaySo) {
   for (const auto& arguments : std::vector<std::vector<std::string>>{
            {"report"}, {"report", "--colour"}, {"report", "import"}, {"report", "published", "no such system"}}) {
-    const auto run = runTandem(arguments);
+    const auto run = runForked(arguments);
     EXPECT_EQ(run.code, 2);
     EXPECT_EQ(run.errors().size(), 1u) << run.err;
   }
-  EXPECT_TRUE(contains(runTandem({"report", "--help"}).out, "seed-tables"));
+  EXPECT_TRUE(contains(runForked({"report", "--help"}).out, "seed-tables"));
 }
 
 TEST(Report, PublishedFiguresHaveTheirSourceAndAreFiltered) {
-  const auto run = runTandem({"report", "published", "h200", "tf32"});
+  const auto run = runForked({"report", "published", "h200", "tf32"});
   EXPECT_EQ(run.code, 0);
   EXPECT_TRUE(contains(run.out, "lambdal/deeplearning-benchmark"));
   EXPECT_TRUE(contains(run.out, "2259"));
@@ -153,18 +153,18 @@ TEST(Report, PublishedFiguresHaveTheirSourceAndAreFiltered) {
 }
 
 TEST(Report, SeedTablesNeedNoFileAndAreMadeOfOwnRunsToo) {
-  const auto published = runTandem({"report", "seed-tables"});
+  const auto published = runForked({"report", "seed-tables"});
   EXPECT_EQ(published.code, 0);
   for (const auto& part : {"104.93%", "96.42%", "1.61x", "4.774x"}) EXPECT_TRUE(contains(published.out, part)) << part;
-  const auto own = runTandem({"report", "seed-tables", results("results.jsonl", sweep())});
+  const auto own = runForked({"report", "seed-tables", results("results.jsonl", sweep())});
   EXPECT_EQ(own.code, 0);
   EXPECT_TRUE(contains(own.out, "100.00%"));
 }
 
 TEST(Report, APublishedListIsImportedAgain) {
   const std::string path = ownFolder() + "/list.csv";
-  std::ofstream(path) << runTandem({"report", "published", "sheet of the official", "--format=csv"}).out;
-  const auto run = runTandem({"report", "import", path});
+  std::ofstream(path) << runForked({"report", "published", "sheet of the official", "--format=csv"}).out;
+  const auto run = runForked({"report", "import", path});
   EXPECT_EQ(run.code, 0) << run.err;
   for (const auto& part : {"96.42%", "ratio of images/s, machine dgx-1 against gce"}) {
     EXPECT_TRUE(contains(run.out, part)) << run.out;
@@ -177,11 +177,11 @@ TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
   several.insert(several.begin(), others.front());
   several.push_back(others.back());
   const std::string path = results("results.jsonl", several), slower = results("slower.jsonl", repeats(120));
-  const auto run = runTandem({"report", "compare", path + ":2", slower});
+  const auto run = runForked({"report", "compare", path + ":2", slower});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "A against B: faster by 20.9 %")) << run.out;
   const std::string once = results("once.jsonl", {exampleRecord(2, "replicated", 120)});
-  const auto single = runTandem({"report", "compare", path + ":2", once});
+  const auto single = runForked({"report", "compare", path + ":2", once});
   EXPECT_EQ(single.code, 0) << single.err;
   EXPECT_TRUE(contains(single.out, "A against B: cannot tell")) << single.out;
   const std::vector<std::tuple<std::vector<std::string>, int, std::string>> refused{
@@ -195,7 +195,7 @@ TEST(ReportCompare, ChoosesRowsJudgesAndRefuses) {
   for (const auto& [sides, code, part] : refused) {
     std::vector<std::string> arguments{"report", "compare"};
     arguments.insert(arguments.end(), sides.begin(), sides.end());
-    const auto refusal = runTandem(arguments);
+    const auto refusal = runForked(arguments);
     EXPECT_EQ(refusal.code, code) << refusal.err;
     EXPECT_EQ(refusal.errors().size(), 1u);
     EXPECT_TRUE(contains(refusal.err, part)) << refusal.err;
@@ -209,14 +209,14 @@ TEST(ReportHistory, ShowsEachConfigurationInEveryFormat) {
   std::vector<RunRecord> runs = repeats(99);
   runs.push_back(later);
   const std::string path = results("results.jsonl", runs);
-  const auto run = runTandem({"report", "history", path});
+  const auto run = runForked({"report", "history", path});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "History of resnet50")) << run.out;
   EXPECT_TRUE(contains(run.out, "regression: than the run before slower by 17.1 %")) << run.out;
-  EXPECT_EQ(nlohmann::json::parse(runTandem({"report", "history", path, "--format=json"}).out).size(), 1u);
-  EXPECT_TRUE(contains(runTandem({"report", "history", path, "--format=csv"}).out, "run before (%)"));
-  EXPECT_EQ(runTandem({"report", "history"}).code, 2);
-  EXPECT_EQ(runTandem({"report", "history", "none.jsonl"}).code, 3);
+  EXPECT_EQ(nlohmann::json::parse(runForked({"report", "history", path, "--format=json"}).out).size(), 1u);
+  EXPECT_TRUE(contains(runForked({"report", "history", path, "--format=csv"}).out, "run before (%)"));
+  EXPECT_EQ(runForked({"report", "history"}).code, 2);
+  EXPECT_EQ(runForked({"report", "history", "none.jsonl"}).code, 3);
 }
 
 TEST(Report, ARunOnAKnownDeviceStandsBesideWhatWasPublished) {
@@ -225,7 +225,7 @@ TEST(Report, ARunOnAKnownDeviceStandsBesideWhatWasPublished) {
   record.config.network.imageSize = record.placement.ownImageSize = 224;
   record.placement.replicas = {"cuda:0 Tesla P100-SXM2-16GB"};
   for (const char* format : {"table", "md"}) {
-    const auto run = runTandem({"report", results("known.jsonl", {record}), concat("--format=", format)});
+    const auto run = runForked({"report", results("known.jsonl", {record}), concat("--format=", format)});
     EXPECT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, "Nearest published figures")) << run.out;
     EXPECT_TRUE(contains(run.out, "tf_cnn_benchmarks, 1 x P100")) << run.out;
@@ -238,7 +238,7 @@ TEST(Report, AnEditedRecordIsADataError) {
   std::string text((std::istreambuf_iterator<char>(file)), {});
   text.replace(text.find("\"global_batch\":16"), 17, "\"global_batch\":99");
   std::ofstream(path, std::ios::trunc) << text;
-  const auto run = runTandem({"report", path});
+  const auto run = runForked({"report", path});
   EXPECT_EQ(run.code, 3);
   EXPECT_TRUE(contains(run.err, "line 1: the record was changed after it was written")) << run.err;
 }

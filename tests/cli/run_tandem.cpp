@@ -1,6 +1,5 @@
 #include "run_tandem.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +12,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "fork_server.h"
 #include "machine/cpu/host_facts.h"
 
 namespace tandem {
@@ -28,21 +28,19 @@ std::string freshPath(const std::string& name) {
   return concat(ownFolder(), '/', name, ++number);
 }
 
-struct Place {
-  std::string folder, out, err;
-};
-
-[[noreturn]] void become(const char* program, std::vector<std::string> arguments, const Place& place) {
-  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-  dup2(open(place.out.c_str(), flags, 0600), STDOUT_FILENO);
-  dup2(open(place.err.c_str(), flags, 0600), STDERR_FILENO);
-  if (chdir(place.folder.c_str()) != 0) std::_Exit(99);
+[[noreturn]] void become(const char* program, StartedAs process) {
+  takePlace(process);
   std::string name = program;
   std::vector<char*> pointers{name.data()};
-  for (auto& argument : arguments) pointers.push_back(argument.data());
+  for (auto& argument : process.arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   execv(program, pointers.data());
   std::_Exit(99);
+}
+
+Finished finished(int status, const std::string& out, const std::string& err) {
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {.code = code, .out = contents(out), .err = contents(err)};
 }
 
 }  // namespace
@@ -73,7 +71,7 @@ Tandem::Tandem(const std::vector<std::string>& arguments, const std::map<std::st
   id_ = fork();
   if (id_ != 0) return;
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  become(program, arguments, {folder, out_, err_});
+  become(program, {folder, out_, err_, arguments});
 }
 
 Tandem::~Tandem() {
@@ -88,8 +86,7 @@ Finished Tandem::wait() {
   int status = 0;
   waitpid(id_, &status, 0);
   id_ = -1;
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {.code = code, .out = contents(out_), .err = contents(err_)};
+  return finished(status, out_, err_);
 }
 
 bool Tandem::ended() const {
@@ -111,6 +108,11 @@ pid_t Tandem::worker() const {
 
 Finished runTandem(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& variables) {
   return Tandem(arguments, variables).wait();
+}
+
+Finished runForked(const std::vector<std::string>& arguments) {
+  const StartedAs process{ownFolder(), freshPath("out"), freshPath("err"), arguments};
+  return finished(runInFork(process), process.out, process.err);
 }
 
 }  // namespace tandem

@@ -35,7 +35,7 @@ std::string written(const std::string& name, const std::string& content) {
 void expectRefused(const std::vector<std::string>& arguments, int code, const std::string& part) {
   std::vector<std::string> all{"weights"};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  const auto run = runTandem(all);
+  const auto run = runForked(all);
   EXPECT_EQ(run.code, code) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_TRUE(contains(run.errors().front(), part)) << run.err;
@@ -43,23 +43,23 @@ void expectRefused(const std::vector<std::string>& arguments, int code, const st
 }
 
 TEST(Weights, InspectListsTensorsAndTotals) {
-  const auto run = runTandem({"weights", "inspect", golden("checkpoint.pth")});
+  const auto run = runForked({"weights", "inspect", golden("checkpoint.pth")});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "conv.weight             F32   [2, 3, 3, 3]    216\n")) << run.out;
   EXPECT_TRUE(contains(run.out, "bn.num_batches_tracked  I64   []                8\n")) << run.out;
   EXPECT_TRUE(contains(run.out, "pth: 7 tensors, 65 values, 264 bytes (264 B)\n")) << run.out;
   EXPECT_TRUE(contains(run.out, "not read: epoch, arch, best, sizes, seed, optimizer")) << run.out;
   EXPECT_EQ(run.err, "");
-  EXPECT_TRUE(contains(runTandem({"weights", "inspect", golden("network.safetensors")}).out, "metadata format: pt"));
+  EXPECT_TRUE(contains(runForked({"weights", "inspect", golden("network.safetensors")}).out, "metadata format: pt"));
 }
 
 TEST(Weights, ConvertWritesSafetensors) {
   const std::string first = ownFolder() + "/a.safetensors", second = ownFolder() + "/b.safetensors";
-  const auto run = runTandem({"weights", "convert", golden("network.pth"), first});
+  const auto run = runForked({"weights", "convert", golden("network.pth"), first});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "7 tensors")) << run.out;
   EXPECT_EQ(contentOf(first), contentOf(golden("network.safetensors")));
-  EXPECT_EQ(runTandem({"weights", "convert", first, second}).code, 0);
+  EXPECT_EQ(runForked({"weights", "convert", first, second}).code, 0);
   EXPECT_EQ(contentOf(first), contentOf(second));
 }
 
@@ -82,7 +82,7 @@ std::string weightsOf(const std::string& model, int64_t classes) {
 
 TEST(Weights, ConvertWritesNamesOfOtherProjects) {
   const std::string own = weightsOf("mobilenet_v2", 5), there = ownFolder() + "/timm.safetensors";
-  const auto run = runTandem({"weights", "convert", own, there, "--model=mobilenet_v2", "--classes", "5",
+  const auto run = runForked({"weights", "convert", own, there, "--model=mobilenet_v2", "--classes", "5",
                               "--names=timm", "--reject-nonfinite"});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.err, "");
@@ -92,7 +92,7 @@ TEST(Weights, ConvertWritesNamesOfOtherProjects) {
   EXPECT_EQ(file.metadata(), (std::map<std::string, std::string>{{"model", "mobilenet_v2"}, {"names", "timm"}}));
   const std::string back = ownFolder() + "/back.safetensors";
   const auto again =
-      runTandem({"weights", "convert", there, back, "--model=mobilenet_v2", "--classes=5", "--weights-map=timm"});
+      runForked({"weights", "convert", there, back, "--model=mobilenet_v2", "--classes=5", "--weights-map=timm"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(contentOf(back), contentOf(own));
 }
@@ -100,9 +100,9 @@ TEST(Weights, ConvertWritesNamesOfOtherProjects) {
 TEST(Weights, NamesOfKerasCanBeInspected) {
   const std::string own = weightsOf("keras_inception_v3", 5), there = ownFolder() + "/keras.safetensors";
   const auto run =
-      runTandem({"weights", "convert", own, there, "--model=keras_inception_v3", "--classes=5", "--names=keras"});
+      runForked({"weights", "convert", own, there, "--model=keras_inception_v3", "--classes=5", "--names=keras"});
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(contains(runTandem({"weights", "inspect", there}).out, "conv2d_10/kernel")) << run.out;
+  EXPECT_TRUE(contains(runForked({"weights", "inspect", there}).out, "conv2d_10/kernel")) << run.out;
   expectRefused({"convert", there, ownFolder() + "/x.safetensors"}, checkpoint, "a slash");
 }
 
@@ -139,7 +139,7 @@ TEST(Weights, RefusesWrongArguments) {
   expectRefused({"inspect", "--fast", "x"}, usage,
                 "unknown option of tandem weights inspect '--fast'; valid: --reject-nonfinite");
   expectRefused({"convert", golden("network.pth"), "x.pth"}, usage, "does not end in .safetensors");
-  const std::string help = runTandem({"weights", "--help"}).out;
+  const std::string help = runForked({"weights", "--help"}).out;
   EXPECT_TRUE(contains(help, "tandem weights convert"));
   EXPECT_TRUE(contains(help, "  --names=timm            PyTorch image models")) << help;
 }
@@ -176,7 +176,7 @@ TEST(Weights, WarnsOfValuesThatAreNotFinite) {
   std::string file = archive(whole(dict({{"w", tensor({.storage = pickled::storage({.key = "1"})})}})),
                              {{.name = "a/data/1", .data = std::string(20, '\0') + std::string("\0\0\xC0\x7F", 4)}});
   const std::string path = written("nan.pth", file);
-  const auto run = runTandem({"weights", "inspect", path});
+  const auto run = runForked({"weights", "inspect", path});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.err, "tensor 'w' has 1 of 6 values that are not finite")) << run.err;
   expectRefused({"inspect", path, "--reject-nonfinite"}, checkpoint, "refused by --reject-nonfinite");

@@ -1,0 +1,103 @@
+#include "fork_server.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "cli/program.h"
+
+namespace tandem {
+namespace {
+
+/// Strings of a message end with a zero each.
+std::string messageOf(const StartedAs& process) {
+  std::string message;
+  for (const std::string& part : {process.folder, process.out, process.err}) message += part + '\0';
+  for (const std::string& argument : process.arguments) message += argument + '\0';
+  return message;
+}
+
+StartedAs processIn(std::string message) {
+  message.pop_back();
+  std::vector<std::string> parts = split(message, std::string_view("\0", 1));
+  return {parts.at(0), parts.at(1), parts.at(2), {parts.begin() + 3, parts.end()}};
+}
+
+[[noreturn]] void runCommand(StartedAs process) {
+  takePlace(process);
+  std::string name = "tandem";
+  std::vector<char*> pointers{name.data()};
+  for (std::string& argument : process.arguments) pointers.push_back(argument.data());
+  const int code = programMain(static_cast<int>(pointers.size()), pointers.data());
+  std::_Exit(code);
+}
+
+/// Until the tests' process closes its end.
+[[noreturn]] void serve(int socket) {
+  std::string message(1 << 20, '\0');
+  for (;;) {
+    const ssize_t bytes = recv(socket, message.data(), message.size(), 0);
+    if (bytes <= 0) std::_Exit(0);
+    const pid_t child = fork();
+    if (child == 0) runCommand(processIn(message.substr(0, static_cast<size_t>(bytes))));
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (send(socket, &status, sizeof status, MSG_NOSIGNAL) < 0) std::_Exit(0);
+  }
+}
+
+/// A process that forks when it is asked to. It was forked before the first test, so it has the libraries of the
+/// program and none of the threads that tests start: a fork of those would wait for threads that it does not have.
+class ForkServer : public testing::Environment {
+ public:
+  void SetUp() override {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+    const pid_t server = fork();
+    if (server == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      close(ends[0]);
+      serve(ends[1]);
+    }
+    close(ends[1]);
+    socket_ = ends[0];
+  }
+
+  static int run(const StartedAs& process) {
+    const std::string message = messageOf(process);
+    int status = 0;
+    if (send(socket_, message.data(), message.size(), MSG_NOSIGNAL) < 0 ||
+        recv(socket_, &status, sizeof status, 0) != sizeof status) {
+      ADD_FAILURE() << "the fork server has ended";
+    }
+    return status;
+  }
+
+ private:
+  static inline int socket_ = -1;
+};
+
+[[maybe_unused]] const testing::Environment* const registered =
+    testing::AddGlobalTestEnvironment(new ForkServer);  // gtest deletes it
+
+}  // namespace
+
+void takePlace(const StartedAs& process) {
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  dup2(open(process.out.c_str(), flags, 0600), STDOUT_FILENO);
+  dup2(open(process.err.c_str(), flags, 0600), STDERR_FILENO);
+  if (chdir(process.folder.c_str()) != 0) std::_Exit(99);
+}
+
+int runInFork(const StartedAs& process) { return ForkServer::run(process); }
+
+}  // namespace tandem

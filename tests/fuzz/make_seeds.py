@@ -421,6 +421,12 @@ def onnx_seeds():
                            onnx_node(b"Reshape", [b"e", b"t"], b"g"), onnx_node(b"Split", [b"g"], b"h", b"i", axis=1),
                            onnx_node(b"Concat", [b"i", b"h"], b"r", axis=1), *pooled],
                           [conv, fc, onnx_wholes(b"s", 1, 2, 2, 8, 8), onnx_wholes(b"t", 1, -1, 8, 8)])
+    yield "sequence", onnx([*start, onnx_node(b"SplitToSequence", [b"c", b"sizes"], b"q", axis=1),
+                            onnx_node(b"SequenceAt", [b"q", b"first"], b"h"),
+                            onnx_node(b"SequenceAt", [b"q", b"last"], b"i"),
+                            onnx_node(b"Concat", [b"i", b"h"], b"r", axis=1), *pooled],
+                           [conv, fc, onnx_wholes(b"sizes", 1, 3), onnx_wholes(b"first", 0, scalar=True),
+                            onnx_wholes(b"last", -1, scalar=True)])
     yield "gate", onnx([*start, onnx_node(b"Sigmoid", [b"c"], b"s"), onnx_node(b"Mul", [b"c", b"s"], b"m"),
                         onnx_node(b"GlobalAveragePool", [b"m"], b"g"), onnx_node(b"Mul", [b"g", b"m"], b"r"), *pooled],
                        [conv, fc])

@@ -86,7 +86,7 @@ inline void enterStage(Stage stage) {
 /// What a replica's thread notes in its slot, and where an armed fault strikes.
 class FlightLog {
  public:
-  explicit FlightLog(FlightSlot& slot, std::optional<ReplicaFault> fault) : slot_(slot), fault_(std::move(fault)) {}
+  explicit FlightLog(FlightSlot& slot, std::optional<ReplicaFault> fault) : slot_(slot), fault_(fault) {}
 
   void beginStep(int64_t step) {
     step_ = step;

@@ -19,14 +19,14 @@ using Texts = std::vector<std::string>;
 class DataCommand : public testing::Test {
  protected:
   void SetUp() override {
-    folder = ownFolder() + "/made";
-    const auto run = runForked({"data", "make", folder, "--images=12", "--classes=2", "--size=40x30"});
+    folder_ = ownFolder() + "/made";
+    const auto run = runForked({"data", "make", folder_, "--images=12", "--classes=2", "--size=40x30"});
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
   Finished bench(const Texts& more) const {
     Texts all{
-        "bench",     "--model=resnet20", "--data=" + folder,     "--batch=4",    "--replicas=1",  "--warmup=0",
+        "bench",     "--model=resnet20", "--data=" + folder_,    "--batch=4",    "--replicas=1",  "--warmup=0",
         "--steps=6", "--repeats=1",      "--allow-interference", "--verify=off", "--format=json", "--deterministic"};
     all.insert(all.end(), more.begin(), more.end());
     return runTandem(all);
@@ -35,7 +35,7 @@ class DataCommand : public testing::Test {
   /// Breaks the first image of the first class.
   std::string breakImage() const {
     std::vector<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder + "/train")) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ + "/train")) {
       if (entry.is_regular_file()) files.push_back(entry.path().string());
     }
     std::ranges::sort(files);
@@ -45,24 +45,24 @@ class DataCommand : public testing::Test {
 
   /// A table of the first so many of the validation images, as those of a test.
   void addTests(int images) const {
-    std::ifstream from(folder + "/val.csv");
-    std::ofstream to(folder + "/test.csv");
+    std::ifstream from(folder_ + "/val.csv");
+    std::ofstream to(folder_ + "/test.csv");
     std::string line;
     for (int i = 0; i <= images && std::getline(from, line); ++i) to << line << '\n';
   }
 
-  std::string folder;
+  std::string folder_;
 };
 
 TEST_F(DataCommand, InspectSaysWhatIsThere) {
-  const auto run = runForked({"data", "inspect", folder});
+  const auto run = runForked({"data", "inspect", folder_});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part :
        {"labelled files", "images    12", "2, one class per image", "height    30", "width     40"}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
   EXPECT_TRUE(contains(run.out, "split     training\n")) << run.out;
-  const auto tests = runForked({"data", "inspect", folder, "--data-split=test"});
+  const auto tests = runForked({"data", "inspect", folder_, "--data-split=test"});
   EXPECT_TRUE(contains(tests.out, "split     it has no test images; these are its validation images\n")) << tests.out;
   EXPECT_TRUE(contains(tests.out, "images    12")) << tests.out;
 }
@@ -75,37 +75,37 @@ TEST_F(DataCommand, MakeIsAFunctionOfItsOptions) {
     std::ifstream file(of + "/tandem-data.json");
     return nlohmann::json::parse(file);
   };
-  EXPECT_EQ(manifest(folder), manifest(again));
+  EXPECT_EQ(manifest(folder_), manifest(again));
   const auto sumOf = [&](const std::string& of, size_t split) {
     return manifest(of).at("splits").at(split).at("sha256");
   };
-  EXPECT_NE(sumOf(folder, 0), sumOf(other, 0));
-  EXPECT_NE(sumOf(folder, 0), sumOf(folder, 1));
+  EXPECT_NE(sumOf(folder_, 0), sumOf(other, 0));
+  EXPECT_NE(sumOf(folder_, 0), sumOf(folder_, 1));
 }
 
 TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
-  EXPECT_EQ(runForked({"data", "make", folder}).code, storage) << "is there already";
+  EXPECT_EQ(runForked({"data", "make", folder_}).code, storage) << "is there already";
   for (const Texts& arguments : {Texts{"data"},
                                  {"data", "mend", "x"},
                                  {"data", "inspect"},
                                  {"data", "inspect", "a", "b"},
-                                 {"data", "inspect", folder, "--data-split=val"},
-                                 {"data", "inspect", folder, "--data-split=all"},
-                                 {"data", "inspect", folder, "--split=test"},
+                                 {"data", "inspect", folder_, "--data-split=val"},
+                                 {"data", "inspect", folder_, "--data-split=all"},
+                                 {"data", "inspect", folder_, "--split=test"},
                                  {"data", "serve", "ipc://x", "--data-split=test"},
-                                 {"data", "serve", "ipc://x", "--data=" + folder, "--data-split=tests"},
+                                 {"data", "serve", "ipc://x", "--data=" + folder_, "--data-split=tests"},
                                  {"data", "serve", "ipc://x", "--timeout=-1"},
                                  {"data", "size"},
                                  {"data", "size", "--model=resnet20"},
-                                 {"data", "size", folder, "--steps=3"},
-                                 {"data", "size", folder, "--out=x"},
-                                 {"data", "size", folder, "--input=device"},
-                                 {"data", "size", folder, "--ranks=2"},
-                                 {"data", "size", folder, "--loader-only"},
-                                 {"data", "size", folder, "--batch=4,8"},
-                                 {"data", "size", folder, "--batch=max"},
-                                 {"data", "size", folder, "--data=" + folder},
-                                 {"data", "size", folder, "--colour=red"},
+                                 {"data", "size", folder_, "--steps=3"},
+                                 {"data", "size", folder_, "--out=x"},
+                                 {"data", "size", folder_, "--input=device"},
+                                 {"data", "size", folder_, "--ranks=2"},
+                                 {"data", "size", folder_, "--loader-only"},
+                                 {"data", "size", folder_, "--batch=4,8"},
+                                 {"data", "size", folder_, "--batch=max"},
+                                 {"data", "size", folder_, "--data=" + folder_},
+                                 {"data", "size", folder_, "--colour=red"},
                                  {"data", "size", "synthetic"},
                                  {"data", "make", "x", "--size=0x5"},
                                  {"data", "make", "x", "--size=ax5"},
@@ -118,7 +118,7 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "make", "x", "--labels=3", "--size=photographs"},
                                  {"data", "make", "x", "--labels=3", "--images=0"},
                                  {"data", "make", "x", "--labels=3", "--container=tfrecord"},
-                                 {"data", "make", "x", "--labels=3", "--from=" + folder},
+                                 {"data", "make", "x", "--labels=3", "--from=" + folder_},
                                  {"data", "make", "x", "--container=chestxray14", "--labels=3"},
                                  {"data", "make", "x", "--container=chestxray14", "--labels=0"},
                                  {"data", "make", "x", "--container=chestxray14", "--format=jpeg"},
@@ -126,7 +126,7 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
                                  {"data", "make", "x", "--grain=128"},
                                  {"data", "make", "x", "--image=1"},
                                  {"data", "make", "x", "--images"},
-                                 {"data", "make", "x", "--from=" + folder}}) {
+                                 {"data", "make", "x", "--from=" + folder_}}) {
     const auto run = runForked(arguments);
     EXPECT_EQ(run.code, usage) << join(arguments) << run.err;
     EXPECT_EQ(run.errors().size(), 1U) << run.err;
@@ -136,7 +136,7 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
 }
 
 TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
-  const Texts typed{"data", "size", folder, "--model=resnet20", "--batch=4", "--budget=0.2"};
+  const Texts typed{"data", "size", folder_, "--model=resnet20", "--batch=4", "--budget=0.2"};
   const auto run = runTandem(typed);
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part : {"labelled files, 12 images", "--augment=imagenet", "images/s without loading",
@@ -180,9 +180,9 @@ TEST_F(DataCommand, BenchTakesTheSplitThatIsAskedFor) {
   EXPECT_EQ(test.at("config").at("data-split"), "test");
   EXPECT_EQ(test.at("placement").at("data_images"), 5);
   EXPECT_EQ(validation.at("placement").at("data_images"), 12);
-  fs::remove(folder + "/test.csv");
+  fs::remove(folder_ + "/test.csv");
   EXPECT_EQ(recordOf("test").at("notes").front(),
-            concat("--data=", folder, ": it has no test images; these are its validation images"));
+            concat("--data=", folder_, ": it has no test images; these are its validation images"));
 }
 
 TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
@@ -217,7 +217,7 @@ TEST_F(DataCommand, LoaderOnlyMakesBatchesAndComputesNothing) {
   const auto record = nlohmann::json::parse(run.out).at(0);
   EXPECT_TRUE(record.at("losses").empty());
   EXPECT_TRUE(record.at("placement").at("flops_per_image").is_null()) << "not known";
-  EXPECT_TRUE(contains(runTandem({"bench", "--model=resnet20", "--data=" + folder, "--loader-only", "--steps=2",
+  EXPECT_TRUE(contains(runTandem({"bench", "--model=resnet20", "--data=" + folder_, "--loader-only", "--steps=2",
                                   "--repeats=1", "--replicas=1", "--batch=4", "--allow-interference"})
                            .out,
                        "batches only: nothing was computed"));
@@ -236,14 +236,14 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
   const std::string weights = ownFolder() + "/w.safetensors";
   ASSERT_EQ(bench({"--save-weights=" + weights}).code, 0);
   const auto run =
-      runTandem({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder});
+      runTandem({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder_});
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(run.out.starts_with("accuracy on 12 validation images of " + folder + ": top-1 ")) << run.out;
-  EXPECT_TRUE(contains(run.err, "note: --data=" + folder + ": it has no test images; these are its validation images"))
+  EXPECT_TRUE(run.out.starts_with("accuracy on 12 validation images of " + folder_ + ": top-1 ")) << run.out;
+  EXPECT_TRUE(contains(run.err, "note: --data=" + folder_ + ": it has no test images; these are its validation images"))
       << run.err;
   addTests(5);
   for (const auto& [split, images] : {std::pair<std::string, int>{"auto", 5}, {"test", 5}, {"validation", 12}}) {
-    const Texts arguments{"--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder,
+    const Texts arguments{"--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder_,
                           "--data-split=" + split};
     const auto predict = [&](Texts more) {
       more.insert(more.end(), arguments.begin(), arguments.end());
@@ -266,7 +266,7 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
 
 TEST_F(DataCommand, ABadImageEndsARunOrIsBorne) {
   const std::string broken = breakImage();
-  const auto inspected = runForked({"data", "inspect", folder});
+  const auto inspected = runForked({"data", "inspect", folder_});
   EXPECT_EQ(inspected.code, data);
   EXPECT_TRUE(contains(inspected.out, "bad: " + broken + ": it starts neither like a JPEG nor like a PNG file"))
       << inspected.out;
@@ -283,7 +283,7 @@ TEST_F(DataCommand, ABadImageEndsARunOrIsBorne) {
 }
 
 TEST_F(DataCommand, ManyBadImagesEndARun) {
-  for (const auto& entry : fs::recursive_directory_iterator(folder + "/train")) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ + "/train")) {
     if (entry.is_regular_file()) std::ofstream(entry.path(), std::ios::binary) << "x";
   }
   const auto run = bench({"--bad-image=skip", "--max-bad=30"});

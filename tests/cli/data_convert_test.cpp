@@ -28,7 +28,7 @@ std::string sumOf(const std::string& path, const Texts& more = {}) {
 class DataConvert : public testing::Test {
  protected:
   void SetUp() override {
-    idx = writeIdxImages(ownFolder() + "/idx", 50);
+    idx_ = writeIdxImages(ownFolder() + "/idx", 50);
     writeIdxImages(ownFolder() + "/idx", 20, 0, "t10k");
   }
 
@@ -51,13 +51,13 @@ class DataConvert : public testing::Test {
     return line;
   }
 
-  std::string idx;
+  std::string idx_;
 };
 
 TEST_F(DataConvert, WritesTheSplitsIntoEachContainer) {
   std::string files;
   for (const std::string to : {"folder", "webdataset", "tfrecord", "lmdb", "packed"}) {
-    const auto run = convert(idx, to, {"--to=" + to, "--samples=png"});
+    const auto run = convert(idx_, to, {"--to=" + to, "--samples=png"});
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, at(to) + ", train: 50 images, sha256 of their sums ")) << run.out;
     EXPECT_TRUE(contains(run.out, at(to) + ", test: 20 images, sha256 of their sums ")) << run.out;
@@ -68,13 +68,13 @@ TEST_F(DataConvert, WritesTheSplitsIntoEachContainer) {
     EXPECT_EQ(manifest(to).at("options").at("to"), to);
     EXPECT_TRUE(manifest(to).at("complete"));
   }
-  EXPECT_EQ(convert(idx, "pixels").code, 0);
-  EXPECT_EQ(sumOf(at("pixels")), sumOf(idx)) << "as they are";
-  EXPECT_EQ(sumOf(at("pixels"), {"--data-split=test"}), sumOf(idx, {"--data-split=test"}));
+  EXPECT_EQ(convert(idx_, "pixels").code, 0);
+  EXPECT_EQ(sumOf(at("pixels")), sumOf(idx_)) << "as they are";
+  EXPECT_EQ(sumOf(at("pixels"), {"--data-split=test"}), sumOf(idx_, {"--data-split=test"}));
 }
 
 TEST_F(DataConvert, WritesEachSplitByItsOwnWord) {
-  ASSERT_EQ(convert(idx, "three", {"--to=folder"}).code, 0);
+  ASSERT_EQ(convert(idx_, "three", {"--to=folder"}).code, 0);
   std::ofstream(at("three/val.csv")) << "file,label\n" << firstImageOf("three/train.csv") << '\n';
   const auto run = convert(at("three"), "packed");
   ASSERT_EQ(run.code, 0) << run.err;
@@ -85,19 +85,19 @@ TEST_F(DataConvert, WritesEachSplitByItsOwnWord) {
     const Texts option{concat("--data-split=", split)};
     EXPECT_EQ(sumOf(at("packed"), option), sumOf(at("three"), option)) << split;
   }
-  ASSERT_EQ(convert(idx, "asked", {"--data-split=validation"}).code, 0);
+  ASSERT_EQ(convert(idx_, "asked", {"--data-split=validation"}).code, 0);
   EXPECT_EQ(manifest("asked").at("splits").at(0).at("name"), "test") << "by the word of what it really has";
 }
 
 TEST_F(DataConvert, WritesImagesWithoutSplitsOnce) {
-  ASSERT_EQ(convert(idx, "val", {"--to=webdataset", "--data-split=test"}).code, 0);
+  ASSERT_EQ(convert(idx_, "val", {"--to=webdataset", "--data-split=test"}).code, 0);
   EXPECT_TRUE(fs::exists(at("val/test-00000-of-00001.tar")));
   ASSERT_EQ(convert(at("val"), "once").code, 0);
   EXPECT_EQ(manifest("once").at("splits").size(), 1U);
-  fs::remove(idx + "/t10k-images-idx3-ubyte"), fs::remove(idx + "/t10k-labels-idx1-ubyte");
-  ASSERT_EQ(convert(idx, "training").code, 0);
+  fs::remove(idx_ + "/t10k-images-idx3-ubyte"), fs::remove(idx_ + "/t10k-labels-idx1-ubyte");
+  ASSERT_EQ(convert(idx_, "training").code, 0);
   EXPECT_EQ(manifest("training").at("splits").size(), 1U);
-  const auto run = convert(idx, "x", {"--data-split=test"});
+  const auto run = convert(idx_, "x", {"--data-split=test"});
   expectOneLine(run, data, "holds only training images");
 }
 
@@ -114,16 +114,16 @@ TEST_F(DataConvert, MakesPixelsOfOneSizeOfImageFiles) {
 }
 
 TEST_F(DataConvert, WritesPixelsAsMnistAndCifarAreAndBack) {
-  ASSERT_EQ(convert(idx, "again", {"--to=idx"}).code, 0);
-  EXPECT_EQ(sumOf(at("again")), sumOf(idx));
-  ASSERT_EQ(convert(idx, "files", {"--to=webdataset"}).code, 0);
+  ASSERT_EQ(convert(idx_, "again", {"--to=idx"}).code, 0);
+  EXPECT_EQ(sumOf(at("again")), sumOf(idx_));
+  ASSERT_EQ(convert(idx_, "files", {"--to=webdataset"}).code, 0);
   const auto grey = convert(at("files"), "grey", {"--to=idx", "--samples=grey", "--size=28", "--classes=10"});
   ASSERT_EQ(grey.code, 0) << grey.err;
   for (const char* file : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"}) {
     EXPECT_EQ(shell("cmp idx/" + std::string(file) + " grey/" + file).code, 0) << file << ": grey stays as it is";
   }
-  ASSERT_EQ(convert(idx, "cifar", {"--to=cifar", "--samples=pixels", "--size=32"}).code, 0);
-  ASSERT_EQ(convert(idx, "packed", {"--samples=pixels", "--size=32"}).code, 0);
+  ASSERT_EQ(convert(idx_, "cifar", {"--to=cifar", "--samples=pixels", "--size=32"}).code, 0);
+  ASSERT_EQ(convert(idx_, "packed", {"--samples=pixels", "--size=32"}).code, 0);
   EXPECT_EQ(sumOf(at("cifar")), sumOf(at("packed")));
   EXPECT_EQ(sumOf(at("cifar"), {"--data-split=test"}), sumOf(at("packed"), {"--data-split=test"}));
   EXPECT_TRUE(contains(runForked({"data", "inspect", at("cifar")}).out, "cifar10"));
@@ -131,7 +131,7 @@ TEST_F(DataConvert, WritesPixelsAsMnistAndCifarAreAndBack) {
 
 TEST_F(DataConvert, GoesOnWhereItWasInterrupted) {
   const Texts options{"--shard=8"};
-  ASSERT_EQ(convert(idx, "whole", options).code, 0);
+  ASSERT_EQ(convert(idx_, "whole", options).code, 0);
   EXPECT_EQ(manifest("whole").at("splits").at(0).at("shards").size(), 7U);
   fs::rename(at("whole"), at("out.part"));
   auto json = manifest("out.part");
@@ -139,24 +139,24 @@ TEST_F(DataConvert, GoesOnWhereItWasInterrupted) {
   json["splits"][0]["shards"][3] = nullptr;
   std::ofstream(at("out.part") + "/tandem-data.json") << json;
   fs::remove(at("out.part/train-00003-of-00007.tandem"));
-  expectOneLine(convert(idx, "out", {"--shard=9"}), storage,
+  expectOneLine(convert(idx_, "out", {"--shard=9"}), storage,
                 "out.part' is there already, begun with other options: shard was '8', and is '9'");
-  const auto run = convert(idx, "out", options);
+  const auto run = convert(idx_, "out", options);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "out.part: goes on; 9 of 10 parts are there")) << run.out;
-  EXPECT_EQ(sumOf(at("out")), sumOf(idx));
-  EXPECT_EQ(convert(idx, "out", options).code, 0) << "it is complete";
-  expectOneLine(convert(idx, "out"), storage, "is there already, made otherwise: shard was '8', and is '4096'");
+  EXPECT_EQ(sumOf(at("out")), sumOf(idx_));
+  EXPECT_EQ(convert(idx_, "out", options).code, 0) << "it is complete";
+  expectOneLine(convert(idx_, "out"), storage, "is there already, made otherwise: shard was '8', and is '4096'");
 }
 
 TEST_F(DataConvert, NoticesOtherImagesWhenItGoesOn) {
-  ASSERT_EQ(convert(idx, "out").code, 0);
-  writeIdxImages(idx, 51);
-  expectOneLine(convert(idx, "out"), storage, "train was '50 images, sha256 of three ");
+  ASSERT_EQ(convert(idx_, "out").code, 0);
+  writeIdxImages(idx_, 51);
+  expectOneLine(convert(idx_, "out"), storage, "train was '50 images, sha256 of three ");
 }
 
 TEST_F(DataConvert, EndsAtAnImageThatCannotBeReadOrLeavesItOut) {
-  ASSERT_EQ(convert(idx, "folder", {"--to=folder"}).code, 0);
+  ASSERT_EQ(convert(idx_, "folder", {"--to=folder"}).code, 0);
   const std::string bad = at("folder") + "/train/class00003/00000013.png";
   std::ofstream(bad) << "<html>";
   expectOneLine(convert(at("folder"), "out"), data, bad + ": it starts neither like a JPEG nor like a PNG file");
@@ -186,7 +186,7 @@ TEST_F(DataConvert, OnAFullDiskLeavesWhatItCanGoOnWith) {
 }
 
 TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
-  ASSERT_EQ(convert(idx, "web", {"--to=webdataset"}).code, 0);
+  ASSERT_EQ(convert(idx_, "web", {"--to=webdataset"}).code, 0);
   fs::create_directories(at("flags"));
   fs::copy_file(std::string(TANDEM_TESTS_DIR) + "/golden/images/rgb.png", at("flags/a.png"));
   std::ofstream(at("flags/labels.csv")) << "file,cat,dog\na.png,1,1\n";
@@ -196,22 +196,22 @@ TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
     const char* text;
   };
   for (const Mistake& mistake :
-       {Mistake{idx,
+       {Mistake{idx_,
                 {"--to=zip"},
                 "unknown --to 'zip'; valid: packed, webdataset, tfrecord, lmdb, folder, chestxray14, idx, cifar"},
-        {idx, {"--samples=gif"}, "unknown --samples 'gif'"},
-        {idx, {"--data-split=val"}, "unknown --data-split 'val'; valid: training, validation, test, all"},
-        {idx, {"--split=test"}, "--split"},
-        {idx, {"--bad-image=zero"}, "must be fail or skip"},
-        {idx, {"--size=-1"}, "must be a whole number from 0"},
-        {idx, {"--shard=0"}, "must be a whole number from 1"},
-        {idx,
+        {idx_, {"--samples=gif"}, "unknown --samples 'gif'"},
+        {idx_, {"--data-split=val"}, "unknown --data-split 'val'; valid: training, validation, test, all"},
+        {idx_, {"--split=test"}, "--split"},
+        {idx_, {"--bad-image=zero"}, "must be fail or skip"},
+        {idx_, {"--size=-1"}, "must be a whole number from 0"},
+        {idx_, {"--shard=0"}, "must be a whole number from 1"},
+        {idx_,
          {"--to=tfrecord", "--samples=pixels"},
          "--to=tfrecord holds image files alone; use --to=packed or idx or cifar, or --samples=png or jpeg"},
-        {idx, {"--to=idx", "--samples=png"}, "--to=idx holds pixels alone; use --samples=pixels or grey, with --size"},
-        {idx, {"--to=idx", "--samples=pixels", "--size=9"}, "these are in colour; give --samples=grey"},
-        {idx, {"--to=cifar"}, "these are 28 x 28 and grey; give --samples=pixels --size=32"},
-        {idx, {"--to=chestxray14"}, "has no place for labels of one class per image; use packed"},
+        {idx_, {"--to=idx", "--samples=png"}, "--to=idx holds pixels alone; use --samples=pixels or grey, with --size"},
+        {idx_, {"--to=idx", "--samples=pixels", "--size=9"}, "these are in colour; give --samples=grey"},
+        {idx_, {"--to=cifar"}, "these are 28 x 28 and grey; give --samples=pixels --size=32"},
+        {idx_, {"--to=chestxray14"}, "has no place for labels of one class per image; use packed"},
         {at("web"), {"--to=idx", "--classes=10"}, "holds pixels alone"},
         {at("web"), {"--to=idx", "--samples=grey", "--size=8"}, "does not say how many classes"},
         {at("flags"), {"--to=chestxray14", "--samples=jpeg"}, "--to=chestxray14 holds png files alone"},
@@ -226,7 +226,7 @@ TEST_F(DataConvert, ItsMistakesAreUsageErrors) {
     SCOPED_TRACE(mistake.text);
     expectOneLine(convert(mistake.from, "x", mistake.options), usage, mistake.text);
   }
-  EXPECT_EQ(runForked({"data", "convert", idx}).code, usage);
+  EXPECT_EQ(runForked({"data", "convert", idx_}).code, usage);
   EXPECT_FALSE(fs::exists(at("x")) || fs::exists(at("x.part")));
   EXPECT_EQ(convert(at("web"), "folder", {"--to=folder", "--classes=10"}).code, 0);
   EXPECT_EQ(convert(at("flags"), "copy", {"--to=folder"}).code, 0);
@@ -242,7 +242,7 @@ TEST_F(DataConvert, HelpNamesContainersAndForms) {
 }
 
 TEST_F(DataConvert, BenchBearsDamagedSamples) {
-  ASSERT_EQ(convert(idx, "packed").code, 0);
+  ASSERT_EQ(convert(idx_, "packed").code, 0);
   std::fstream file(at("packed/train-00000-of-00001.tandem"), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(100);
   file.put('x');
@@ -278,10 +278,10 @@ TEST(DataMake, WritesIntoEachContainer) {
 }
 
 TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
-  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
-  writeIdxImages(idx, 20, 0, "t10k");
+  const std::string out = ownFolder() + "/x", idx_ = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx_, 20, 0, "t10k");
   const auto make = [&](const std::string& to, const std::string& images, const std::string& container) {
-    return runForked({"data", "make", to, "--from=" + idx, "--images=" + images, "--container=" + container,
+    return runForked({"data", "make", to, "--from=" + idx_, "--images=" + images, "--container=" + container,
                       "--size=" + std::string(container == "folder" ? "9" : "64"), "--seed=3"});
   };
   const std::string too = "--from has 12 images for this split";
@@ -303,10 +303,10 @@ TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
 }
 
 TEST(DataMake, DrawsWhatItsFlagsSayAsChestXraysAre) {
-  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
-  writeIdxImages(idx, 20, 0, "t10k");
+  const std::string out = ownFolder() + "/x", idx_ = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx_, 20, 0, "t10k");
   const auto run =
-      runForked({"data", "make", out, "--container=chestxray14", "--from=" + idx, "--images=30", "--size=64"});
+      runForked({"data", "make", out, "--container=chestxray14", "--from=" + idx_, "--images=30", "--size=64"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto inspected = runForked({"data", "inspect", out});
   for (const char* part : {"data set  chestxray14\n", "images    30\n", "14, any of the classes per image"}) {

@@ -69,21 +69,21 @@ class ForkServer : public testing::Environment {
       serve(ends[1]);
     }
     close(ends[1]);
-    socket_ = ends[0];
+    connection = ends[0];
   }
 
   static int run(const StartedAs& process) {
     const std::string message = messageOf(process);
     int status = 0;
-    if (send(socket_, message.data(), message.size(), MSG_NOSIGNAL) < 0 ||
-        recv(socket_, &status, sizeof status, 0) != sizeof status) {
+    if (send(connection, message.data(), message.size(), MSG_NOSIGNAL) < 0 ||
+        recv(connection, &status, sizeof status, 0) != sizeof status) {
       ADD_FAILURE() << "the fork server has ended";
     }
     return status;
   }
 
  private:
-  static inline int socket_ = -1;
+  static inline int connection = -1;
 };
 
 [[maybe_unused]] const testing::Environment* const registered =

@@ -162,7 +162,7 @@ std::unique_ptr<Tandem> rankOnHost(int rank, const std::string& host, std::vecto
   std::vector<std::string> arguments{
       "-r", "--uts", "bash", "-c", "hostname \"$0\" && exec \"$@\"", host, TANDEM_BINARY_DIR "/tandem"};
   more.emplace_back("--interface=lo");
-  const auto bench = benchOf(std::move(more));
+  const auto bench = benchOf(more);
   arguments.insert(arguments.end(), bench.begin(), bench.end());
   const std::map<std::string, std::string> place{{"RANK", concat(rank)},       {"WORLD_SIZE", "2"},
                                                  {"LOCAL_RANK", "0"},          {"LOCAL_WORLD_SIZE", "1"},

@@ -59,9 +59,10 @@ TEST(Files, MayHaveNamesAsLongAsTheirFolderAllows) {
   EXPECT_EQ(leftOver().size(), 0U);
   const std::string copies = "exec $T weights convert " + longest + ".safetensors ";
   for (const std::string& line :
-       {run + "--save-weights=n" + longest + ".safetensors", run + "--page=" + longest + "123456789.html",
-        run + "--profile --trace=" + longest + "123456.pftrace", "exec $T report r.jsonl --out=" + longest + longest,
-        copies + longest + "n.safetensors", run + "--mllog=" + longest + longest, run + "--out=" + longest + longest}) {
+       {concat(run, "--save-weights=n", longest, ".safetensors"), concat(run, "--page=", longest, "123456789.html"),
+        concat(run, "--profile --trace=", longest, "123456.pftrace"),
+        concat("exec $T report r.jsonl --out=", longest, longest), concat(copies, longest, "n.safetensors"),
+        concat(run, "--mllog=", longest, longest), concat(run, "--out=", longest, longest)}) {
     const auto refused = shell(line);
     expectOneLine(refused, storage, "File name too long");
     EXPECT_FALSE(contains(refused.out, "images/s")) << refused.out;

@@ -278,10 +278,10 @@ TEST(DataMake, WritesIntoEachContainer) {
 }
 
 TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
-  const std::string out = ownFolder() + "/x", idx_ = writeIdxImages(ownFolder() + "/idx", 50);
-  writeIdxImages(idx_, 20, 0, "t10k");
+  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx, 20, 0, "t10k");
   const auto make = [&](const std::string& to, const std::string& images, const std::string& container) {
-    return runForked({"data", "make", to, "--from=" + idx_, "--images=" + images, "--container=" + container,
+    return runForked({"data", "make", to, "--from=" + idx, "--images=" + images, "--container=" + container,
                       "--size=" + std::string(container == "folder" ? "9" : "64"), "--seed=3"});
   };
   const std::string too = "--from has 12 images for this split";
@@ -303,10 +303,10 @@ TEST(DataMake, MakesThreeSplitsAndTakesNoImageTwice) {
 }
 
 TEST(DataMake, DrawsWhatItsFlagsSayAsChestXraysAre) {
-  const std::string out = ownFolder() + "/x", idx_ = writeIdxImages(ownFolder() + "/idx", 50);
-  writeIdxImages(idx_, 20, 0, "t10k");
+  const std::string out = ownFolder() + "/x", idx = writeIdxImages(ownFolder() + "/idx", 50);
+  writeIdxImages(idx, 20, 0, "t10k");
   const auto run =
-      runForked({"data", "make", out, "--container=chestxray14", "--from=" + idx_, "--images=30", "--size=64"});
+      runForked({"data", "make", out, "--container=chestxray14", "--from=" + idx, "--images=30", "--size=64"});
   ASSERT_EQ(run.code, 0) << run.err;
   const auto inspected = runForked({"data", "inspect", out});
   for (const char* part : {"data set  chestxray14\n", "images    30\n", "14, any of the classes per image"}) {

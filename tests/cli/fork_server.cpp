@@ -17,27 +17,23 @@
 namespace tandem {
 namespace {
 
-/// Strings of a message end with a zero each.
+constexpr std::string_view betweenParts("\0", 1);
+
 std::string messageOf(const StartedAs& process) {
-  std::string message;
-  for (const std::string& part : {process.folder, process.out, process.err}) message += part + '\0';
-  for (const std::string& argument : process.arguments) message += argument + '\0';
-  return message;
+  std::vector<std::string> parts{process.folder, process.out, process.err};
+  parts.insert(parts.end(), process.arguments.begin(), process.arguments.end());
+  return join(parts, betweenParts);
 }
 
-StartedAs processIn(std::string message) {
-  message.pop_back();
-  std::vector<std::string> parts = split(message, std::string_view("\0", 1));
+StartedAs processIn(std::string_view message) {
+  const std::vector<std::string> parts = split(message, betweenParts);
   return {parts.at(0), parts.at(1), parts.at(2), {parts.begin() + 3, parts.end()}};
 }
 
 [[noreturn]] void runCommand(StartedAs process) {
   takePlace(process);
-  std::string name = "tandem";
-  std::vector<char*> pointers{name.data()};
-  for (std::string& argument : process.arguments) pointers.push_back(argument.data());
-  const int code = programMain(static_cast<int>(pointers.size()), pointers.data());
-  std::_Exit(code);
+  std::vector<char*> argv = argvOf(process);
+  std::_Exit(programMain(static_cast<int>(process.arguments.size()), argv.data()));
 }
 
 /// Until the tests' process closes its end.
@@ -47,7 +43,7 @@ StartedAs processIn(std::string message) {
     const ssize_t bytes = recv(socket, message.data(), message.size(), 0);
     if (bytes <= 0) std::_Exit(0);
     const pid_t child = fork();
-    if (child == 0) runCommand(processIn(message.substr(0, static_cast<size_t>(bytes))));
+    if (child == 0) runCommand(processIn({message.data(), static_cast<size_t>(bytes)}));
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -96,6 +92,13 @@ void takePlace(const StartedAs& process) {
   dup2(open(process.out.c_str(), flags, 0600), STDOUT_FILENO);
   dup2(open(process.err.c_str(), flags, 0600), STDERR_FILENO);
   if (chdir(process.folder.c_str()) != 0) std::_Exit(99);
+}
+
+std::vector<char*> argvOf(StartedAs& process) {
+  std::vector<char*> argv;
+  for (std::string& argument : process.arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  return argv;
 }
 
 int runInFork(const StartedAs& process) { return ForkServer::run(process); }

@@ -28,13 +28,16 @@ std::string freshPath(const std::string& name) {
   return concat(ownFolder(), '/', name, ++number);
 }
 
-[[noreturn]] void become(const char* program, StartedAs process) {
+std::vector<std::string> withName(const char* program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> all{program};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+[[noreturn]] void become(StartedAs process) {
   takePlace(process);
-  std::string name = program;
-  std::vector<char*> pointers{name.data()};
-  for (auto& argument : process.arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  execv(program, pointers.data());
+  std::vector<char*> argv = argvOf(process);
+  execv(argv[0], argv.data());
   std::_Exit(99);
 }
 
@@ -71,7 +74,7 @@ Tandem::Tandem(const std::vector<std::string>& arguments, const std::map<std::st
   id_ = fork();
   if (id_ != 0) return;
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  become(program, {folder, out_, err_, arguments});
+  become({folder, out_, err_, withName(program, arguments)});
 }
 
 Tandem::~Tandem() {
@@ -111,7 +114,7 @@ Finished runTandem(const std::vector<std::string>& arguments, const std::map<std
 }
 
 Finished runForked(const std::vector<std::string>& arguments) {
-  const StartedAs process{ownFolder(), freshPath("out"), freshPath("err"), arguments};
+  const StartedAs process{ownFolder(), freshPath("out"), freshPath("err"), withName("tandem", arguments)};
   return finished(runInFork(process), process.out, process.err);
 }
 

@@ -53,11 +53,11 @@ TEST(Servers, OfOlderWeightsSayHowOldTheyWere) {
 
 TEST(Servers, ThatOnlyServeHaveNoReplicas) {
   const auto run = runTandem(benchOf({"--strategy=parameter_server", "--steps=4", "--ranks=2", "--servers=1,2",
-                                      "--profile", "--server-mode=sync,async", "--precision=fp16"}));
+                                      "--profile", "--server-mode=sync,async", "--precision=fp32,fp16"}));
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("gradients were those of weights that lacked "), std::string::npos) << run.out;
   const auto records = readResults(resultsPath());
-  ASSERT_EQ(records.size(), 4U);
+  ASSERT_EQ(records.size(), 8U);
   for (const RunRecord& record : records) {
     EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
     EXPECT_EQ(record.globalBatch, 8);

@@ -21,20 +21,20 @@ TEST(Signals, AreHeededWhilePeaksAreMeasured) {
     Tandem tandem(split(tiny() + "--out=r.jsonl", " "), {{"TANDEM_CACHE", ownFolder() + "/" + cache}});
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     kill(tandem.id(), signal);
-    expectOneLine(tandem.wait(), interrupted, "interrupted");
+    const Finished run = tandem.wait();
+    expectOneLine(run, interrupted, "interrupted");
+    // At the end each of the two is kept, or said to be unknown.
     EXPECT_LT(measurementsIn(cache + "/measured.tsv"), 2) << "signal " << signal << " was not heeded";
+    EXPECT_FALSE(contains(run.err, "is unknown")) << "signal " << signal << " was not heeded: " << run.err;
   }
 }
 
 TEST(Signals, AreHeededWhileKernelsAreChosen) {
   const auto run = shell(
       "mkdir c; grep ^peak $TANDEM_CACHE/measured.tsv > c/measured.tsv; export TANDEM_CACHE=$PWD/c; "
-      "$T bench --model=resnet50 --batch=8 --replicas=1 --steps=1000 & "
-      "for ((i = 0; i < 600; ++i)); do (($(wc -l < c/measured.tsv) > 9)) && break; sleep 0.1; done; "
-      "cp c/measured.tsv c/before; kill -INT $!; wait $!");
+      "$T bench --model=resnet50 --batch=32 --replicas=1 --steps=1000 & sleep 4; kill -INT $!; wait $!");
   expectOneLine(run, interrupted, "interrupted");
-  EXPECT_GT(measurementsIn("c/before"), 9) << "kernels were being chosen";
-  EXPECT_LT(measurementsIn("c/measured.tsv"), measurementsIn("c/before") + 5) << "the choice went on";
+  EXPECT_FALSE(contains(contents("c/measured.tsv"), "convolution")) << "the choice went on to its end";
 }
 
 TEST(Signals, NoChildOutlivesAKilledProgram) {

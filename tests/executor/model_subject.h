@@ -29,7 +29,7 @@ inline bool classifies(const ModelEntry& entry) { return !buildModel(entry.name,
 /// Runs in every way in ordinary tests. The others do in long tests only: large ones, where many gigabytes or
 /// operations would pass, and those that a typical network stands for.
 inline bool isQuick(const ModelEntry& entry) {
-  return isTypical(entry) && entry.parameters <= 65'000'000 && entry.forwardFlops <= 10e9;
+  return isTypical(entry) && entry.parameters <= mostQuickParameters && entry.forwardFlops <= 10e9;
 }
 
 /// The zoo's networks that classify.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/catalog.h"
 #include "models/model.h"
 
 namespace tandem {
@@ -48,6 +49,13 @@ inline constexpr TypicalNetwork typicalNetworks[] = {
     {"mlp", 52},
     {"ssd300", 300},
 };
+
+/// One with more takes seconds and gigabytes in every test, which are then long.
+inline constexpr int64_t mostQuickParameters = 65'000'000;
+
+inline bool sameFamily(std::string_view model, const ModelEntry& entry) {
+  return find(models(), model, "model").build == entry.build;
+}
 
 inline bool isTypical(const ModelEntry& entry) {
   return std::ranges::find(typicalNetworks, entry.name, &TypicalNetwork::model) != std::end(typicalNetworks);

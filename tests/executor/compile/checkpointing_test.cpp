@@ -152,20 +152,19 @@ TEST_P(RecomputeOfNetwork, GivesTheSameGradients) {
              recomputes().subspan(1));
 }
 
-/// Large ones take seconds each.
-std::vector<TypicalNetwork> networks(bool large) {
-  constexpr int64_t mostParameters = 65'000'000;
+std::vector<TypicalNetwork> networks(bool quick) {
   std::vector<TypicalNetwork> found;
   for (const TypicalNetwork& network : typicalNetworks) {
-    if ((find(models(), network.model, "model").parameters > mostParameters) == large) found.push_back(network);
+    const int64_t parameters = find(models(), network.model, "model").parameters;
+    if ((parameters <= mostQuickParameters) == quick) found.push_back(network);
   }
   return found;
 }
 
 std::string nameOf(const testing::TestParamInfo<TypicalNetwork>& row) { return std::string(row.param.model); }
 
-INSTANTIATE_TEST_SUITE_P(Typical, RecomputeOfNetwork, testing::ValuesIn(networks(/*large=*/false)), nameOf);
-INSTANTIATE_TEST_SUITE_P(LongTypical, RecomputeOfNetwork, testing::ValuesIn(networks(/*large=*/true)), nameOf);
+INSTANTIATE_TEST_SUITE_P(Typical, RecomputeOfNetwork, testing::ValuesIn(networks(/*quick=*/true)), nameOf);
+INSTANTIATE_TEST_SUITE_P(LongTypical, RecomputeOfNetwork, testing::ValuesIn(networks(/*quick=*/false)), nameOf);
 
 TEST(Recompute, EveryLayoutAndPrecisionGivesTheSameGradients) {
   const auto all = policies();

@@ -66,10 +66,10 @@ const at::Tensor& keptOf(const StateTensors& state, const std::string& name, con
   throw CheckpointError(concat("tensor '", name, "' has another shape or type than here"));
 }
 
-/// As a fault of memory would, in the weights alone.
+/// As a fault of memory would, in the weights alone. Not the last bit: later updates may round that away.
 void flipBit(FlatBuffers& buffers) {
   at::Tensor weights = buffers.weights(buffers.slice(0));
-  static_cast<uint8_t*>(weights.mutable_data_ptr())[0] ^= 1;
+  static_cast<uint8_t*>(weights.mutable_data_ptr())[weights.element_size() / 4] ^= 1;
 }
 
 class TrainingReplica final : public ReplicaBase {

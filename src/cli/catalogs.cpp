@@ -12,6 +12,7 @@
 #include "data/transform/augment.h"
 #include "data/transform/interpolation.h"
 #include "data/transform/normalizations.h"
+#include "data/transform/views.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
 #include "executor/executor.h"
@@ -154,6 +155,7 @@ constexpr Catalog table[] = {
     row<weightsMaps>("weights-maps", "weights-map"),
     row<interpolations>("interpolations", "interpolation"),
     row<normalizations>("normalizations", "normalization"),
+    row<evaluationViews>("views", "views"),
     row<badImages>("bad-images", "bad-image"),
     row<decodings>("decodings", "decode"),
     row<dataSplits>("data-splits", "data-split"),

@@ -141,12 +141,15 @@ struct Config {
     double labelSmoothing = 0;
     double mixup = 0, cutmix = 0;  ///< parameters of beta distributions; 0: images are not mixed
     double rmspropDecay = 0.9;
-    double trust = 0.001;         ///< of lars: the length of an update, as a share of that of the weights
-    double clipNorm = 0;          ///< the most that the length of all gradients may be; 0: any
-    double ema = 0;               ///< decay of the average over the updates' weights; 0: there is none
-    std::string decayed = "all";  ///< the parameters that weight decay is for
-    std::string frozen = "none";  ///< those that are not trained
-    std::string classWeights;     ///< weights of the classes in the loss, "balanced" or a file; empty: 1
+    double trust = 0.001;   ///< of lars: the length of an update, as a share of that of the weights
+    double clipNorm = 0;    ///< the most that the length of all gradients may be; 0: any
+    double ema = 0;         ///< decay of the average over the updates' weights; 0: there is none
+    int64_t lookahead = 0;  ///< updates after which weights go back to an average; 0: they do not
+    double lookaheadDecay = 0.5, lookaheadPower = 0;  ///< of this average (kernels/optimizer/weight_average.h)
+    double shiftRate = 1;                             ///< factor of the learning rate of normalizations' shifts
+    std::string decayed = "all";                      ///< the parameters that weight decay is for
+    std::string frozen = "none";                      ///< those that are not trained
+    std::string classWeights;  ///< weights of the classes in the loss, "balanced" or a file; empty: 1
     int64_t seed = 1;
     bool forwardOnly = false;
     bool loaderOnly = false;  ///< batches are made and nothing is computed; forwardOnly too, once it is resolved
@@ -182,7 +185,8 @@ struct Config {
     double lrEnd = 0;         ///< share of the rate at the end of cosine, polynomial and one-cycle
     int64_t patience = 5;     ///< evaluations without an improvement before the rate falls, for plateau
     std::string lrScaling = "none";
-    int64_t lrBatch = 256;  ///< global batch that the rate given is for, with lrScaling
+    int64_t lrBatch = 256;    ///< global batch that the rate given is for, with lrScaling
+    double whitenEpochs = 0;  ///< in which the bias of a whitening convolution is trained; 0: all
 
     bool operator==(const Training&) const = default;
   } training;
@@ -192,6 +196,7 @@ struct Config {
     int64_t resize = 0;  ///< 0: 256/224 of imageSize
     std::string interpolation = "bilinear";
     std::string normalization{automatic};  ///< auto: the data set's own, of image files that of ImageNet
+    std::string views = "none";            ///< of an image, whose outputs are averaged
     std::string badImage = "fail";
     int64_t top = 5;                ///< 0: all classes
     std::string scores{automatic};  ///< auto: by the head, or logits

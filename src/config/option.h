@@ -230,6 +230,12 @@ inline std::string mixingText(const Config::Step& step) {
   return step.mixup > 0 ? concat("--mixup=", step.mixup) : concat("--cutmix=", step.cutmix);
 }
 
+/// "--ema=0.99": how weights are averaged over the updates; empty: they are not.
+inline std::string averageText(const Config::Step& step) {
+  if (step.lookahead > 0) return concat("--lookahead=", step.lookahead);
+  return step.ema > 0 ? concat("--ema=", step.ema) : "";
+}
+
 /// Of this number of images a replica has a multiple: its parts are equal, and have whole pairs where images are mixed.
 inline int64_t imagesTogether(const Config::Step& step) { return step.accumulate * (mixes(step) ? 2 : 1); }
 

@@ -159,9 +159,11 @@ void FlatBuffers::moveGradients(const std::function<at::Tensor(int64_t, at::Scal
 }
 
 void FlatBuffers::refreshWeights() {
-  for (Storage& storage : storage_) {
-    if (!storage.weights.is_same(storage.master)) storage.weights.copy_(storage.master);
-  }
+  for (int segment = 0; segment < segments(); ++segment) refreshWeights(whole(segment));
+}
+
+void FlatBuffers::refreshWeights(Slice slice) {
+  if (!of(slice).weights.is_same(of(slice).master)) weights(slice).copy_(master(slice));
 }
 
 int64_t FlatBuffers::bytes() const {

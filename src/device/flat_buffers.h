@@ -35,6 +35,8 @@ struct ParameterSpec {
   int64_t block = 0;
   bool isWeight = true;  ///< of a convolution or a linear layer; else a bias, or of a normalization, ...
   bool isHead = false;   ///< of the layer that computes the outputs, or auxiliary ones
+  bool isShift = false;  ///< of a normalization
+  bool whitens = false;  ///< of a whitening convolution, whose weight is not trained
 };
 
 /// What a replica's buffers are for, and where they lie.
@@ -102,6 +104,7 @@ class FlatBuffers {
 
   /// Rounds master into weights, after something other than the optimizer wrote master.
   void refreshWeights();
+  void refreshWeights(Slice slice);
 
   at::Device device() const { return device_; }
   int64_t bytes() const;  ///< of all buffers, with optimizer state

@@ -58,7 +58,9 @@ std::vector<ParameterSpec> parameterSpecs(const Graph& graph, const ExecutorOpti
                      .fp32 = norm,
                      .block = blockOf(graph, parameter, options),
                      .isWeight = parameter.role == ParameterRole::weight,
-                     .isHead = std::ranges::find(heads, std::optional(parameter.node)) != heads.end()});
+                     .isHead = std::ranges::find(heads, std::optional(parameter.node)) != heads.end(),
+                     .isShift = parameter.role == ParameterRole::normShift,
+                     .whitens = graph.node(parameter.node).attributes.whitening});
   }
   std::reverse(specs.begin(), specs.end());
   return specs;

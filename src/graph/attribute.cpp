@@ -57,6 +57,9 @@ constexpr std::array table{
     whole("radius", [](Attributes& a) { return Places{&a.radius}; }),
     number("alpha", &Attributes::alpha),
     number("beta", &Attributes::beta),
+    number("gain", &Attributes::gain),
+    flag("identity", &Attributes::identity),
+    flag("whitening", &Attributes::whitening),
 };
 
 }  // namespace

@@ -41,6 +41,9 @@ struct Attributes {
   double probability = 0.5;      ///< dropout, stochastic_depth
   int64_t radius = 0;            ///< local_response_norm: channels on each side
   double alpha = 0, beta = 0;    ///< local_response_norm; alpha is the factor of rescale
+  double gain = 0;         ///< conv, linear: initial weights have variance gain / fan-in; 0: the operation's own gain
+  bool identity = false;   ///< conv: the first outputs begin as copies of the inputs
+  bool whitening = false;  ///< conv: the weight is made from the training images, and is not trained
 
   bool operator==(const Attributes&) const = default;
 };

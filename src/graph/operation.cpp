@@ -85,10 +85,11 @@ constexpr OperationTraits convolves{.convolution = true}, channelwise{.channelwi
 constexpr std::array catalog{
     Operation{"input", "the images", 0, nullptr, nullptr, nullptr},
     Operation{"conv", "2-D convolution", 1, shape_rules::conv, convParameters, convFlops,
-              "outputs kernel stride padding groups bias", convolves},
+              "outputs kernel stride padding groups bias gain identity whitening", convolves},
     Operation{"dilated_conv", "2-D convolution of pixels that lie apart", 1, shape_rules::dilatedConv, convParameters,
               convFlops, "outputs kernel stride padding dilation groups bias"},
-    Operation{"linear", "fully connected layer", 1, shape_rules::linear, linearParameters, linearFlops, "outputs bias"},
+    Operation{"linear", "fully connected layer", 1, shape_rules::linear, linearParameters, linearFlops,
+              "outputs bias gain"},
     Operation{"batch_norm", "batch normalisation per channel", 1, shape_rules::batchNorm, normParameters, nullptr,
               "epsilon momentum scale", normalisesBatch},
     Operation{"layer_norm", "normalisation of each pixel's channels", 1, shape_rules::layerNorm, normParameters,

@@ -41,11 +41,13 @@ struct Operation {
 /// The catalog. Brackets hold the Attributes that a row reads. Shapes are those of one image.
 ///
 /// - input(): the images; node 0 of every graph.
-/// - conv(outputs, kernelH/W, strideH/W, padding, groups, bias): cross-correlation over the zero-padded input with
-///   weight [outputs, C / groups, kernelH, kernelW] and bias [outputs].
+/// - conv(outputs, kernelH/W, strideH/W, padding, groups, bias, gain, identity, whitening): cross-correlation over the
+///   zero-padded input with weight [outputs, C / groups, kernelH, kernelW] and bias [outputs]. With `identity` output i
+///   below C begins as a copy of input i (PyTorch's dirac_). With `whitening`, which has 2 * C * kernelH * kernelW
+///   outputs, the weight is not trained: a training begins by making it from its images (train/whitening.h).
 /// - dilated_conv(as conv, dilationH/W): the same, but the pixels of a window are dilationH rows and dilationW columns
 ///   apart.
-/// - linear(outputs, bias): W x + b. The input must be flat, [C, 1, 1].
+/// - linear(outputs, bias, gain): W x + b. The input must be flat, [C, 1, 1].
 /// - batch_norm(epsilon, momentum, scale): per channel scale * (x - mean) / sqrt(variance + epsilon) + shift. Without
 ///   `scale` only the shift is trained. Training uses the batch's mean and biased variance, and updates
 ///   running = (1 - momentum) * running + momentum * batch with the unbiased variance. Evaluation uses the running

@@ -80,6 +80,10 @@ ImageShape conv(const Attributes& a, Shapes inputs) {
   require(a.groups >= 1 && in.channels % a.groups == 0 && a.outputs % a.groups == 0, "groups ", a.groups,
           " must divide the input channels ", in.channels, " and the outputs ", a.outputs);
   requireWindow(a, in);
+  require(a.gain >= 0, "gain ", a.gain, " must not be negative");
+  const int64_t whitened = 2 * in.channels * a.kernelH * a.kernelW;
+  require(!a.whitening || (a.groups == 1 && a.outputs == whitened), "whitening makes ", whitened,
+          " outputs, two for each number of a window, in one group; not ", a.outputs, " in ", a.groups);
   return {a.outputs, windowsDown(rows(a, in)), windowsDown(columns(a, in))};
 }
 
@@ -103,6 +107,7 @@ ImageShape linear(const Attributes& a, Shapes inputs) {
   require(a.outputs >= 1, "outputs ", a.outputs, " must be at least 1");
   require(inputs[0].height == 1 && inputs[0].width == 1, "input ", shapeText(inputs[0]),
           " must be flat, [C, 1, 1]; put a flatten in front");
+  require(a.gain >= 0, "gain ", a.gain, " must not be negative");
   return {a.outputs, 1, 1};
 }
 

@@ -22,6 +22,7 @@ Graph buildResnetV2(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet-9 of the DAWNBench CIFAR-10 records (Page 2018), with its parameter names. The last pooling covers the whole
 /// image.
+Graph buildAirbench(const ModelEntry& entry, const ModelOptions& options);
 Graph buildResnet9(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it. It has three stages of 16, 32 and 64 channels and no ReLU

@@ -8,13 +8,13 @@
 namespace tandem {
 namespace {
 
-AdamHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale,
-                                      bool decoupled, bool decays) {
-  return {.rate = options.rateAt(step),
+AdamHyperparameters hyperparametersOf(const OptimizerOptions& options, const PartStep& part, int64_t step,
+                                      double gradientScale, bool decoupled) {
+  return {.rate = part.rate,
           .beta1 = options.beta1,
           .beta2 = options.beta2,
           .epsilon = options.epsilon,
-          .weightDecay = decays ? options.weightDecay : 0,
+          .weightDecay = part.weightDecay,
           .scale = gradientScale,
           .number = step + 1,  // Adam counts steps from 1: the bias correction divides by 1 - beta^number
           .decoupled = decoupled};
@@ -23,18 +23,19 @@ AdamHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t s
 class AdamOptimizer final : public Optimizer {
  public:
   AdamOptimizer(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
-      : Optimizer(buffers, options), decoupled_(decoupled), step_(buffers.device(), options.decaysWeightsAlone) {}
+      : Optimizer(buffers, options), decoupled_(decoupled), step_(buffers.device(), partRules().size()) {}
 
  private:
   void begin(int64_t step, double gradientScale) override {
-    step_.set(scaledLoss(), clipFactor(),
-              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decoupled_, decays); });
+    step_.set(scaledLoss(), clipFactor(), [&](size_t rule) {
+      return hyperparametersOf(options(), partStep(rule, step), step, gradientScale, decoupled_);
+    });
   }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice);
     at::Tensor weights = buffers().weights(part.slice);
     const AdamMoments moments{buffers().state(0, part.slice), buffers().state(1, part.slice)};
-    adamUpdate(master, weights, buffers().gradient(part.slice), moments, step_.of(part.decays));
+    adamUpdate(master, weights, buffers().gradient(part.slice), moments, step_.of(part.rule));
   }
 
   bool decoupled_;
@@ -50,9 +51,10 @@ class AdamReference final : public Optimizer {
   void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
-    adamUpdateReference(master, weights, buffers().gradient(part.slice),
-                        {buffers().state(0, part.slice), buffers().state(1, part.slice)},
-                        hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), decoupled_, part.decays));
+    adamUpdateReference(
+        master, weights, buffers().gradient(part.slice),
+        {buffers().state(0, part.slice), buffers().state(1, part.slice)},
+        hyperparametersOf(options(), partStep(part.rule, number_), number_, scale_ * clipFactorOnHost(), decoupled_));
   }
 
   bool decoupled_;

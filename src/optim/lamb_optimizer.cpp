@@ -16,39 +16,41 @@ namespace {
 class LambOptimizer final : public Optimizer {
  public:
   LambOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-      : Optimizer(buffers, options), moments_(buffers.device(), options.decaysWeightsAlone), move_(buffers.device()) {}
+      : Optimizer(buffers, options),
+        moments_(buffers.device(), partRules().size()),
+        move_(buffers.device(), partRules().size()) {}
 
  private:
   void begin(int64_t step, double gradientScale) override {
     const OptimizerOptions& o = options();
-    moments_.set(scaledLoss(), clipFactor(), [&](bool decays) {
+    moments_.set(scaledLoss(), clipFactor(), [&](size_t rule) {
       return AdamHyperparameters{.rate = 1,
                                  .beta1 = o.beta1,
                                  .beta2 = o.beta2,
                                  .epsilon = o.epsilon,
-                                 .weightDecay = decays ? o.weightDecay : 0,
+                                 .weightDecay = partStep(rule, step).weightDecay,
                                  .scale = gradientScale,
                                  .number = step + 1};
     });
-    move_.set({.rate = 1,
-               .scale = static_cast<float>(o.rateAt(step)),
-               .scaled = {.overflow = scaledLoss().overflow}});  // the direction is that of unscaled gradients
+    const ScaledLoss unscaled{.overflow = scaledLoss().overflow};  // as the direction is
+    move_.set(unscaled, nullptr, [&](size_t rule) {
+      return SgdHyperparameters{.rate = 1, .scale = static_cast<float>(partStep(rule, step).rate)};
+    });
   }
   void apply(const Part& part) override {
     const at::NoGradGuard noGradients;
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice), none, trust;
     const AdamMoments moments{buffers().state(0, part.slice), buffers().state(1, part.slice)};
-    const at::Tensor direction =
-        lambDirection(master, buffers().gradient(part.slice), moments, moments_.of(part.decays));
-    if (part.decays) {
+    const at::Tensor direction = lambDirection(master, buffers().gradient(part.slice), moments, moments_.of(part.rule));
+    if (decays(part)) {
       const at::Tensor ofWeights = sumOfSquares(master).sqrt(), ofDirection = sumOfSquares(direction).sqrt();
       trust = ratioOrOne(ofWeights / ofDirection, ofWeights, ofDirection).to(at::kFloat);
     }
-    sgdUpdate(master, weights, direction, none, move_, trust);
+    sgdUpdate(master, weights, direction, none, move_.of(part.rule), trust);
   }
 
   HyperparametersOfParts<AdamHyperparameters> moments_;
-  DeviceHyperparameters<SgdHyperparameters> move_;
+  HyperparametersOfParts<SgdHyperparameters> move_;
 };
 
 class LambReference final : public Optimizer {
@@ -59,6 +61,7 @@ class LambReference final : public Optimizer {
   void begin(int64_t step, double gradientScale) override { step_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     const OptimizerOptions& o = options();
+    const PartStep values = partStep(part.rule, step_);
     const auto t = static_cast<double>(step_ + 1);
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
     const at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * (scale_ * clipFactorOnHost());
@@ -67,11 +70,11 @@ class LambReference final : public Optimizer {
     square.mul_(o.beta2).addcmul_(g, g, 1 - o.beta2);
     const at::Tensor spread = square.sqrt().div_(std::sqrt(1 - std::pow(o.beta2, t))).add_(o.epsilon);
     at::Tensor change = mean / (1 - std::pow(o.beta1, t)) / spread;
-    if (part.decays) {
-      change = change + master * o.weightDecay;
+    if (decays(part)) {
+      change = change + master * values.weightDecay;
       change = change * ratioOrOne(master.norm() / change.norm(), master.norm(), change.norm());
     }
-    master.sub_(change, o.rateAt(step_));
+    master.sub_(change, values.rate);
     if (weights.data_ptr() != master.data_ptr()) weights.copy_(master);
   }
 

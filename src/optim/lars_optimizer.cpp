@@ -13,8 +13,8 @@ namespace {
 constexpr double epsilon = 1e-8;  // of timm's Lars
 
 /// Of a parameter, by the norms of its weights and of its gradient.
-at::Tensor trustRatio(const at::Tensor& weights, const at::Tensor& gradient, const OptimizerOptions& options) {
-  const at::Tensor ratio = options.trust * weights / (gradient + options.weightDecay * weights + epsilon);
+at::Tensor trustRatio(const at::Tensor& weights, const at::Tensor& gradient, double trust, double weightDecay) {
+  const at::Tensor ratio = trust * weights / (gradient + weightDecay * weights + epsilon);
   return ratioOrOne(ratio, weights, gradient);
 }
 
@@ -27,16 +27,17 @@ at::Tensor velocityOf(FlatBuffers& buffers, Slice slice, const OptimizerOptions&
 class LarsOptimizer final : public Optimizer {
  public:
   LarsOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-      : Optimizer(buffers, options), step_(buffers.device(), options.decaysWeightsAlone) {}
+      : Optimizer(buffers, options), step_(buffers.device(), partRules().size()) {}
 
  private:
   void begin(int64_t step, double gradientScale) override {
-    const double rate = options().rateAt(step);
-    step_.set(scaledLoss(), clipFactor(), [&](bool decays) {
+    number_ = step;
+    step_.set(scaledLoss(), clipFactor(), [&](size_t rule) {
+      const PartStep part = partStep(rule, step);
       return SgdHyperparameters{.rate = 1,
-                                .momentum = static_cast<float>(options().momentum),
-                                .weightDecay = static_cast<float>(decays ? rate * options().weightDecay : 0),
-                                .scale = static_cast<float>(rate * gradientScale)};
+                                .momentum = static_cast<float>(part.momentum),
+                                .weightDecay = static_cast<float>(part.rate * part.weightDecay),
+                                .scale = static_cast<float>(part.rate * gradientScale)};
     });
   }
   void apply(const Part& part) override {
@@ -45,13 +46,15 @@ class LarsOptimizer final : public Optimizer {
     at::Tensor velocity = velocityOf(buffers(), part.slice, options());
     const at::Tensor gradient = buffers().gradient(part.slice);
     at::Tensor trust;
-    if (part.decays) {
-      trust = trustRatio(sumOfSquares(master).sqrt(), gradientNorm(gradient), options()).to(at::kFloat);
+    if (decays(part)) {
+      const double decay = partStep(part.rule, number_).weightDecay;
+      trust = trustRatio(sumOfSquares(master).sqrt(), gradientNorm(gradient), options().trust, decay).to(at::kFloat);
     }
-    sgdUpdate(master, weights, gradient, velocity, step_.of(part.decays), trust);
+    sgdUpdate(master, weights, gradient, velocity, step_.of(part.rule), trust);
   }
 
   HyperparametersOfParts<SgdHyperparameters> step_;
+  int64_t number_ = 0;
 };
 
 class LarsReference final : public Optimizer {
@@ -59,21 +62,23 @@ class LarsReference final : public Optimizer {
   using Optimizer::Optimizer;
 
  private:
-  void begin(int64_t step, double gradientScale) override { rate_ = options().rateAt(step), scale_ = gradientScale; }
+  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
+    const PartStep step = partStep(part.rule, number_);
     at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * (scale_ * clipFactorOnHost());
-    if (part.decays) {
-      const at::Tensor trust = trustRatio(master.norm(), g.norm(), options());
-      g = (g + options().weightDecay * master) * trust;
+    if (decays(part)) {
+      const at::Tensor trust = trustRatio(master.norm(), g.norm(), options().trust, step.weightDecay);
+      g = (g + step.weightDecay * master) * trust;
     }
     at::Tensor velocity = velocityOf(buffers(), part.slice, options());
-    const at::Tensor change = velocity.defined() ? velocity.mul_(options().momentum).add_(g, rate_) : g * rate_;
+    const at::Tensor change = velocity.defined() ? velocity.mul_(step.momentum).add_(g, step.rate) : g * step.rate;
     master.sub_(change);
     if (weights.data_ptr() != master.data_ptr()) weights.copy_(master);
   }
 
-  double rate_ = 0, scale_ = 1;
+  int64_t number_ = 0;
+  double scale_ = 1;
 };
 
 }  // namespace

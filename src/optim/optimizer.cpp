@@ -78,8 +78,24 @@ constexpr OptimizerEntry table[] = {
      .makeReference = makeLambReference},
 };
 
-/// Whether two neighbours may be updated as one.
-bool joins(bool whole, bool before, bool after) { return !whole && before == after; }
+bool isTrained(const ParameterSpec& spec, const OptimizerOptions& options) {
+  const bool isFixed = spec.whitens && spec.isWeight;
+  return !isFixed && (spec.isHead || !options.trainsHeadAlone);
+}
+
+PartRule ruleFor(const ParameterSpec& spec, const OptimizerOptions& options) {
+  return {.decays = spec.isWeight || !options.decaysWeightsAlone,
+          .rate = spec.isShift ? options.shiftRate : 1,
+          .updates = spec.whitens ? options.whiteningSteps * options.updatesPerStep : 0};
+}
+
+/// Where the rule stands, or is put.
+size_t indexOf(const PartRule& rule, std::vector<PartRule>& rules) {
+  const auto found = std::ranges::find(rules, rule);
+  if (found != rules.end()) return static_cast<size_t>(found - rules.begin());
+  rules.push_back(rule);
+  return rules.size() - 1;
+}
 
 }  // namespace
 
@@ -90,7 +106,7 @@ const OptimizerEntry& ruleOf(const OptimizerOptions& options) {
 }
 
 int stateValues(const OptimizerOptions& options) {
-  return ruleOf(options).stateValues(options) + (options.averageDecay > 0 ? 1 : 0);
+  return ruleOf(options).stateValues(options) + (options.average.isKept() ? 1 : 0);
 }
 
 int averageState(const OptimizerOptions& options) { return ruleOf(options).stateValues(options); }
@@ -105,26 +121,37 @@ double OptimizerOptions::rateAt(int64_t update) const {
   return learningRate * factorAt(entry, course, step) * (rateFactor == nullptr ? 1 : rateFactor->get());
 }
 
-// Parts of one kind reach over the padding between their parameters, which is zero in all buffers.
+PartStep partStepOf(const OptimizerOptions& options, const PartRule& rule, int64_t update) {
+  if (rule.updates > 0 && update >= rule.updates) return {};
+  return {.rate = options.rateAt(update) * rule.rate,
+          .momentum = options.momentum,
+          .weightDecay = rule.decays ? options.weightDecay / rule.rate : 0};
+}
+
+// Parts of one rule reach over the padding between their parameters, which is zero in all buffers.
 Optimizer::Optimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-    : buffers_(buffers), options_(options), parts_(static_cast<size_t>(buffers.segments())) {
+    : buffers_(buffers),
+      options_(options),
+      parts_(static_cast<size_t>(buffers.segments())),
+      averageStep_(options.average, options.course.totalSteps * options.updatesPerStep, buffers.device()) {
   const bool whole = ruleOf(options).needsWholeParameters;
   for (int segment = 0; segment < buffers.segments(); ++segment) {
     std::vector<Part>& parts = parts_[static_cast<size_t>(segment)];
     bool follows = false;  // the parameter before is trained
     for (const int parameter : buffers.parametersIn(buffers.whole(segment))) {
       const ParameterSpec& spec = buffers.spec(parameter);
-      const bool trained = spec.isHead || !options.trainsHeadAlone;
-      const bool decays = spec.isWeight || !options.decaysWeightsAlone;
+      const bool trained = isTrained(spec, options);
       const Slice slice = buffers.slice(parameter);
-      if (trained && follows && joins(whole, parts.back().decays, decays)) {
+      const size_t rule = trained ? indexOf(ruleFor(spec, options), rules_) : 0;
+      if (trained && follows && !whole && parts.back().rule == rule) {
         parts.back().slice.end = slice.end;
       } else if (trained) {
-        parts.push_back({slice, decays});
+        parts.push_back({slice, rule});
       }
       follows = trained;
     }
   }
+  if (rules_.empty()) rules_.emplace_back();
   if (options.clipNorm <= 0) return;
   squares_ = at::zeros({}, at::device(buffers.device()).dtype(at::kDouble));
   clip_ = at::ones({}, at::device(buffers.device()).dtype(at::kFloat));
@@ -138,6 +165,7 @@ void Optimizer::beginStep(int64_t step, double gradientScale) {
   gradientScale_ = gradientScale;
   isFirstStep_ = step == 0;
   if (squares_.defined()) squares_.zero_();
+  averageStep_.begin(step);
   begin(step, gradientScale);
 }
 
@@ -147,22 +175,24 @@ void Optimizer::eachPart(Slice slice, const Body& body) const {
   auto next = std::ranges::lower_bound(parts, slice.begin + 1, {}, [](const Part& part) { return part.slice.end; });
   for (; next != parts.end() && next->slice.begin < slice.end; ++next) {
     const int64_t begin = std::max(next->slice.begin, slice.begin), end = std::min(next->slice.end, slice.end);
-    body(Part{{slice.segment, begin, end}, next->decays}, *next);
+    body(Part{{slice.segment, begin, end}, next->rule}, *next);
   }
 }
 
 // The average begins with the weights before the first update, of parameters that are not trained too.
 void Optimizer::update(Slice slice) {
   const Span updating(SpanKind::update);
-  const bool averages = options_.averageDecay > 0;
-  if (averages && isFirstStep_) buffers_.state(averageState(options_), slice).copy_(buffers_.master(slice));
+  if (options_.average.isKept() && isFirstStep_) {
+    buffers_.state(averageState(options_), slice).copy_(buffers_.master(slice));
+  }
   eachPart(slice, [this](const Part& part, const Part& whole) {
     check(!ruleOf(options_).needsWholeParameters || part.slice == whole.slice, "a parameter is updated as a whole");
     apply(part);
   });
-  if (averages) {
-    buffers_.state(averageState(options_), slice).lerp_(buffers_.master(slice), 1 - options_.averageDecay);
-  }
+  if (!options_.average.isKept()) return;
+  at::Tensor average = buffers_.state(averageState(options_), slice), master = buffers_.master(slice);
+  averageStep_.add(average, master);
+  if (options_.average.leads) buffers_.refreshWeights(slice);
 }
 
 void Optimizer::measure(Slice slice) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/flat_buffers.h"
+#include "kernels/optimizer/weight_average.h"
 #include "optim/loss_scale.h"
 #include "optim/schedule.h"
 #include "trace/span.h"
@@ -26,9 +27,11 @@ struct OptimizerOptions {
   double squareDecay = 0.9;                                 ///< of rmsprop's mean of squares
   double trust = 0.001;                                     ///< of lars: You et al.'s trust coefficient
   double clipNorm = 0;                                      ///< the most that the norm of all gradients may be; 0: any
-  double averageDecay = 0;                                  ///< of the average over the updates' weights; 0: none
+  WeightAverage average = {};                               ///< over the updates' weights
   bool decaysWeightsAlone = false;                          ///< weight decay is for ParameterSpec::isWeight alone
   bool trainsHeadAlone = false;                             ///< others than ParameterSpec::isHead are not updated
+  double shiftRate = 1;                                     ///< factor of the rate of ParameterSpec::isShift
+  int64_t whiteningSteps = 0;                               ///< in which ParameterSpec::whitens is updated; 0: all
   const ScheduleEntry* schedule = nullptr;                  ///< null: constant
   RateCourse course = {};                                   ///< of the schedule
   int64_t updatesPerStep = 1;                               ///< that a step of the schedule has
@@ -38,6 +41,21 @@ struct OptimizerOptions {
   /// For update `update`, from 0: learningRate, times the factors of the schedule and of rateFactor.
   double rateAt(int64_t update) const;
 };
+
+/// What some parameters have otherwise than the rest.
+struct PartRule {
+  bool decays = true;   ///< weight decay is for them
+  double rate = 1;      ///< factor of the learning rate; an update decays weights as much as with 1
+  int64_t updates = 0;  ///< the first so many change them; 0: all do
+
+  bool operator==(const PartRule&) const = default;
+};
+
+/// Hyperparameters of an update for parameters with a rule. Where it changes nothing, all are 0.
+struct PartStep {
+  double rate = 0, momentum = 0, weightDecay = 0;
+};
+PartStep partStepOf(const OptimizerOptions& options, const PartRule& rule, int64_t update);
 
 /// Updates slices of one set of flat buffers. State lies in the buffers, per weight, so every step may be cut into
 /// other slices; with OptimizerEntry::needsWholeParameters, at borders of parameters. Hyperparameters that change are
@@ -88,11 +106,16 @@ class Optimizer {
   double clipFactorOnHost() const;
   /// The norm of a gradient in the buffers: [] fp64, after gradientScale and clipping, without the loss scale.
   at::Tensor gradientNorm(const at::Tensor& gradient) const;
-  /// Parameters that follow one another and have the same hyperparameters.
+  /// Parameters that follow one another and have one rule.
   struct Part {
     Slice slice;
-    bool decays = true;  ///< weight decay is for them
+    size_t rule = 0;  ///< index in partRules()
   };
+  /// The different ones, at least one.
+  std::span<const PartRule> partRules() const { return rules_; }
+  bool decays(const Part& part) const { return rules_[part.rule].decays; }
+  /// Of the rule with this index.
+  PartStep partStep(size_t rule, int64_t update) const { return partStepOf(options_, rules_[rule], update); }
 
  private:
   virtual void begin(int64_t step, double gradientScale) = 0;
@@ -107,11 +130,13 @@ class Optimizer {
 
   FlatBuffers& buffers_;
   const OptimizerOptions options_;
+  std::vector<PartRule> rules_;
   std::vector<std::vector<Part>> parts_;  // of each segment, rising
   const LossScale* lossScale_ = nullptr;
   at::Tensor squares_, clip_;  // [] fp64 and [] fp32; undefined: gradients are not clipped
   double gradientScale_ = 1;
   bool isFirstStep_ = false;
+  AverageStep averageStep_;
 };
 
 /// A row of the optimizer catalog.
@@ -144,9 +169,8 @@ int stateValues(const OptimizerOptions& options);
 /// An optimizer of that row. `buffers` must outlive it.
 std::unique_ptr<Optimizer> makeOptimizer(FlatBuffers& buffers, const OptimizerOptions& options);
 
-/// The number of the flat buffers' state that holds the average over the updates' weights (averageDecay), in the form
-/// of timm's ModelEmaV2: it begins as the initial weights, and each update makes it d average + (1 - d) weights. Those
-/// that updated nothing count too. REQUIRES: averageDecay > 0.
+/// The number of the flat buffers' state that holds the average over the updates' weights. Updates that a loss scale
+/// left out count too. REQUIRES: average.isKept().
 int averageState(const OptimizerOptions& options);
 
 /// Exchanges masters and that average, and rounds the masters into the weights. So a network is evaluated with the

@@ -1,40 +1,36 @@
 #pragma once
 
-#include <optional>
+#include <cstddef>
+#include <vector>
 
 #include "kernels/optimizer/device_hyperparameters.h"
 #include "kernels/optimizer/scaled_loss.h"
 
 namespace tandem {
 
-/// The hyperparameters of a step on the device, for parameters with weight decay and, if there are some, for those
-/// without.
+/// The hyperparameters of a step on the device, for the parameters of each rule (Optimizer::partRules()).
 template <class Step>
 class HyperparametersOfParts {
  public:
-  HyperparametersOfParts(at::Device device, bool someUndecayed) : decayed_(device) {
-    if (someUndecayed) undecayed_.emplace(device);
+  HyperparametersOfParts(at::Device device, size_t rules) {
+    for (size_t rule = 0; rule < rules; ++rule) ofRules_.emplace_back(device);
   }
 
-  /// Enqueued, as DeviceHyperparameters::set(). `stepOf(decays)` returns the step without what lies on the device:
+  /// Enqueued, as DeviceHyperparameters::set(). `stepOf(rule)` returns the step without what lies on the device:
   /// `scaled`, and the factor by which gradients are clipped.
   template <class StepOf>
   void set(const ScaledLoss& scaled, const float* clip, const StepOf& stepOf) {
-    const auto whole = [&](bool decays) {
-      Step step = stepOf(decays);
+    for (size_t rule = 0; rule < ofRules_.size(); ++rule) {
+      Step step = stepOf(rule);
       step.scaled = scaled, step.clip = clip;
-      return step;
-    };
-    decayed_.set(whole(true));
-    if (undecayed_) undecayed_->set(whole(false));
+      ofRules_[rule].set(step);
+    }
   }
 
-  /// REQUIRES: `decays`, or there are parameters without.
-  const DeviceHyperparameters<Step>& of(bool decays) const { return decays ? decayed_ : undecayed_.value(); }
+  const DeviceHyperparameters<Step>& of(size_t rule) const { return ofRules_.at(rule); }
 
  private:
-  DeviceHyperparameters<Step> decayed_;
-  std::optional<DeviceHyperparameters<Step>> undecayed_;
+  std::vector<DeviceHyperparameters<Step>> ofRules_;
 };
 
 }  // namespace tandem

@@ -8,13 +8,12 @@
 namespace tandem {
 namespace {
 
-RmspropHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale,
-                                         bool decays) {
-  return {.rate = options.rateAt(step),
+RmspropHyperparameters hyperparametersOf(const OptimizerOptions& options, const PartStep& step, double gradientScale) {
+  return {.rate = step.rate,
           .decay = options.squareDecay,
           .epsilon = options.epsilon,
-          .momentum = options.momentum,
-          .weightDecay = decays ? options.weightDecay : 0,
+          .momentum = step.momentum,
+          .weightDecay = step.weightDecay,
           .scale = gradientScale};
 }
 
@@ -25,18 +24,18 @@ RmspropState stateOf(FlatBuffers& buffers, Slice slice, const OptimizerOptions& 
 class RmspropOptimizer final : public Optimizer {
  public:
   RmspropOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-      : Optimizer(buffers, options), step_(buffers.device(), options.decaysWeightsAlone) {}
+      : Optimizer(buffers, options), step_(buffers.device(), partRules().size()) {}
 
  private:
   void begin(int64_t step, double gradientScale) override {
     step_.set(scaledLoss(), clipFactor(),
-              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decays); });
+              [&](size_t rule) { return hyperparametersOf(options(), partStep(rule, step), gradientScale); });
   }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice);
     at::Tensor weights = buffers().weights(part.slice);
     rmspropUpdate(master, weights, buffers().gradient(part.slice), stateOf(buffers(), part.slice, options()),
-                  step_.of(part.decays));
+                  step_.of(part.rule));
   }
 
   HyperparametersOfParts<RmspropHyperparameters> step_;
@@ -51,7 +50,7 @@ class RmspropReference final : public Optimizer {
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
     rmspropUpdateReference(master, weights, buffers().gradient(part.slice), stateOf(buffers(), part.slice, options()),
-                           hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), part.decays));
+                           hyperparametersOf(options(), partStep(part.rule, number_), scale_ * clipFactorOnHost()));
   }
 
   int64_t number_ = 0;

@@ -8,10 +8,10 @@
 namespace tandem {
 namespace {
 
-SgdHyperparameters hyperparametersOf(const OptimizerOptions& options, int64_t step, double gradientScale, bool decays) {
-  return {.rate = static_cast<float>(options.rateAt(step)),
-          .momentum = static_cast<float>(options.momentum),
-          .weightDecay = static_cast<float>(decays ? options.weightDecay : 0),
+SgdHyperparameters hyperparametersOf(const OptimizerOptions& options, const PartStep& step, double gradientScale) {
+  return {.rate = static_cast<float>(step.rate),
+          .momentum = static_cast<float>(step.momentum),
+          .weightDecay = static_cast<float>(step.weightDecay),
           .scale = static_cast<float>(gradientScale),
           .nesterov = options.nesterov};
 }
@@ -24,18 +24,18 @@ at::Tensor velocityOf(FlatBuffers& buffers, Slice slice, const OptimizerOptions&
 class SgdOptimizer final : public Optimizer {
  public:
   SgdOptimizer(FlatBuffers& buffers, const OptimizerOptions& options)
-      : Optimizer(buffers, options), step_(buffers.device(), options.decaysWeightsAlone) {}
+      : Optimizer(buffers, options), step_(buffers.device(), partRules().size()) {}
 
  private:
   void begin(int64_t step, double gradientScale) override {
     step_.set(scaledLoss(), clipFactor(),
-              [&](bool decays) { return hyperparametersOf(options(), step, gradientScale, decays); });
+              [&](size_t rule) { return hyperparametersOf(options(), partStep(rule, step), gradientScale); });
   }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice);
     at::Tensor weights = buffers().weights(part.slice);
     at::Tensor velocity = velocityOf(buffers(), part.slice, options());
-    sgdUpdate(master, weights, buffers().gradient(part.slice), velocity, step_.of(part.decays));
+    sgdUpdate(master, weights, buffers().gradient(part.slice), velocity, step_.of(part.rule));
   }
 
   HyperparametersOfParts<SgdHyperparameters> step_;
@@ -51,7 +51,7 @@ class SgdReference final : public Optimizer {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
     at::Tensor velocity = velocityOf(buffers(), part.slice, options());
     sgdUpdateReference(master, weights, buffers().gradient(part.slice), velocity,
-                       hyperparametersOf(options(), number_, scale_ * clipFactorOnHost(), part.decays));
+                       hyperparametersOf(options(), partStep(part.rule, number_), scale_ * clipFactorOnHost()));
   }
 
   int64_t number_ = 0;

@@ -16,6 +16,7 @@
 #include "run/outcome_of_exception.h"
 #include "run/plan/replica_set_options.h"
 #include "run/plan/select_kernels.h"
+#include "run/viewed_outputs.h"
 
 namespace tandem {
 namespace {
@@ -75,7 +76,8 @@ class Work {
                           .format = kernels_.layout.format,
                           .zeroChannels = kernels_.zeroChannels};
     const Batch batch = staged(host, options_.images->info().normalization, there);
-    const at::Tensor outputs = member.executor().forward(batch)[0].to(at::kCPU).to(at::kFloat);
+    const at::Tensor outputs =
+        viewedOutputs(member.executor(), batch, *options_.plan->setup.views).to(at::kCPU).to(at::kFloat);
     refuseNonFinite(outputs, first);
     outputs_.narrow(0, first, count).copy_(outputs);
   }
@@ -83,7 +85,7 @@ class Work {
   void read(int64_t index, std::span<uint8_t> out) {
     InputMemory memory;
     try {
-      inputs_.make(index, CounterRandom(0), {out, labelOf(index), memory});
+      inputs_.make(index, {}, {out, labelOf(index), memory});
     } catch (const DataError& failure) {
       if (!options_.skipBad && !options_.blackenBad) throw;
       const bool leftOut = options_.skipBad || !mayBeBlack(index);

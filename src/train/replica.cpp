@@ -87,14 +87,17 @@ class TrainingReplica final : public ReplicaBase {
         }),
         inFlight_(shared.options.inFlight, shared.monitor) {
     optimizer_->setLossScale(lossScale_.get());
-    initialiseWeights(*shared.options.graph, shared.options.seed, buffers_);
+    initialiseWeights(*shared.options.graph, shared.options.seed, shared.options.whitening, buffers_);
     const Pretrained* pretrained = shared.options.pretrained.get();
     if (pretrained != nullptr) setParameters(*pretrained, buffers_);
     shared_.strategy.attach(replica_);  // it may replace the buffers' memory, so nothing may view the weights before
     executor_->bind(*shared.options.graph, buffers_);
     if (pretrained != nullptr) tandem::setStatistics(*pretrained, *executor_);
-    const double averageDecay = shared_.options.optimizer.averageDecay;
-    if (averageDecay > 0 && !shared_.options.forwardOnly) average_.emplace(executor_->statistics(), averageDecay);
+    const OptimizerOptions& updates = shared_.options.optimizer;
+    if (updates.average.isKept() && !shared_.options.forwardOnly) {
+      average_.emplace(executor_->statistics(),
+                       AverageStep(updates.average, updates.course.totalSteps, device_.torch()));
+    }
     // A frozen body computes as in evaluation: by its running statistics, which stay, and without dropout.
     executor_->setTraining(!shared.options.forwardOnly && !shared.options.optimizer.trainsHeadAlone);
     executor_->setGradients(!shared.options.forwardOnly);
@@ -251,6 +254,7 @@ StepSample TrainingReplica::step() {
   const Nanos pulled = now();
   fetch();
   const Nanos fetched = now();
+  if (average_) average_->begin(step_);
   inFlight_.add(std::move(ended_));  // counts as compute: the host waits here for the device's computation
   // The first capture frees the unused memory of all GPUs, so every replica must have made its eager steps.
   if (captured_ && captured_->capturesNext()) barrier();

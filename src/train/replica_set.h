@@ -19,6 +19,7 @@
 #include "measure/record/step_sample.h"
 #include "strategy/strategy.h"
 #include "train/loss/loss.h"
+#include "train/whitening.h"
 
 namespace tandem {
 
@@ -61,6 +62,7 @@ struct ReplicaSetOptions {
   bool loaderOnly = false;     ///< replicas fetch their batches and compute nothing. REQUIRES: forwardOnly
   int64_t inFlight = 2;        ///< most steps in flight on a GPU
   bool blockingWaits = false;  ///< host waits sleep, for replicas that share cores
+  WhiteningWeights whitening;  ///< initial values of some weights; those left out are drawn
   std::shared_ptr<const Pretrained> pretrained;  ///< replaces initial values; null: none
   GraphRecorder recorder;                        ///< of a replica's step; empty: steps run eagerly
   bool keepsFlightLog = false;                   ///< of what replicas do, for after a failure (trace/flight_recorder.h)
@@ -121,7 +123,7 @@ class ReplicaSet {
     /// Of it the running statistics and their average alone, for a training with another number of replicas. Throws
     /// alike.
     virtual void setStatistics(const StateTensors& state) = 0;
-    /// With OptimizerOptions::averageDecay: exchanges running statistics and their average over the steps, as
+    /// With OptimizerOptions::average: exchanges running statistics and their average over the steps, as
     /// swapAverage() does with weights. A second call undoes the first.
     virtual void swapStatistics() = 0;
     /// The next step is number `step` of the training, from 0.

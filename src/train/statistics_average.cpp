@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-StatisticsAverage::StatisticsAverage(StateTensors statistics, double decay)
-    : statistics_(std::move(statistics)), decay_(decay) {
+StatisticsAverage::StatisticsAverage(StateTensors statistics, const AverageStep& step)
+    : statistics_(std::move(statistics)), step_(step) {
   for (const auto& [name, tensor] : statistics_) {
     live_.push_back(tensor);
     average_.push_back(tensor.detach().clone());
@@ -17,7 +17,7 @@ StatisticsAverage::StatisticsAverage(StateTensors statistics, double decay)
 
 void StatisticsAverage::add() {
   const at::NoGradGuard noGradients;
-  if (!live_.empty()) at::_foreach_lerp_(average_, live_, 1 - decay_);
+  for (size_t i = 0; i < live_.size(); ++i) step_.add(average_[i], live_[i]);
 }
 
 void StatisticsAverage::swap() {

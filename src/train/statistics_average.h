@@ -4,18 +4,20 @@
 
 #include <vector>
 
+#include "kernels/optimizer/weight_average.h"
 #include "train/replica_set.h"
 
 namespace tandem {
 
-/// The average over the running statistics of one replica after each step, in the form of timm's ModelEmaV2, which
-/// averages weights alike (optim/optimizer.h): it begins as the statistics before the first step, and each step makes
-/// it d average + (1 - d) statistics. For the replica's thread.
+/// The average over the running statistics of one replica after the steps, by the rule of the average of weights. It
+/// begins as the statistics before the first step. For the replica's thread.
 class StatisticsAverage {
  public:
-  /// `statistics`: those of the executor, which share their memory. `decay`: d.
-  StatisticsAverage(StateTensors statistics, double decay);
+  /// `statistics`: those of the executor, which share their memory. `step`: how a step changes their averages.
+  StatisticsAverage(StateTensors statistics, const AverageStep& step);
 
+  /// The next call of add() is for step `step`, from 0. Enqueued on the current stream.
+  void begin(int64_t step) { step_.begin(step); }
   /// Counts the statistics of a step. Enqueued on the current stream, in the same memory in all steps, so it can be
   /// captured with the step.
   void add();
@@ -26,7 +28,7 @@ class StatisticsAverage {
 
  private:
   const StateTensors statistics_;
-  const double decay_;
+  AverageStep step_;
   std::vector<at::Tensor> live_, average_;  // in the order of the statistics
 };
 

@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -23,16 +24,27 @@ uint64_t fnv1a(std::string_view bytes, uint64_t hash) {
   return hash;
 }
 
-at::Tensor initialValue(const Parameter& parameter, uint64_t seed) {
+/// Output i becomes a copy of input i, for all that are both. `weight`: [out, in, kH, kW].
+void copyInputs(at::Tensor& weight) {
+  const int64_t copies = std::min(weight.size(0), weight.size(1));
+  weight.narrow(0, 0, copies).zero_();
+  const at::Tensor middle = weight.select(3, weight.size(3) / 2).select(2, weight.size(2) / 2);
+  middle.diagonal().fill_(1);
+}
+
+at::Tensor initialValue(const Parameter& parameter, const Attributes& attributes, uint64_t seed) {
   if (parameter.role == ParameterRole::normScale) return at::ones(parameter.shape);
   if (parameter.role == ParameterRole::layerScale) return at::full(parameter.shape, firstLayerScale);
   const bool isDrawn = parameter.role == ParameterRole::weight || parameter.role == ParameterRole::embedding;
   if (!isDrawn) return at::zeros(parameter.shape);
   at::Generator generator = at::detail::createCPUGenerator(fnv1a(parameter.name, fnvOffset ^ seed));
-  const double gain = parameter.shape.size() == 4 ? 2.0 : 1.0;
+  const double usualGain = parameter.shape.size() == 4 ? 2.0 : 1.0;
+  const double gain = attributes.gain > 0 ? attributes.gain : usualGain;
   const double ofWeight = std::sqrt(gain / static_cast<double>(parameter.fanIn));
   const double deviation = parameter.role == ParameterRole::embedding ? embeddingDeviation : ofWeight;
-  return at::empty(parameter.shape).normal_(0, deviation, generator);
+  at::Tensor value = at::empty(parameter.shape).normal_(0, deviation, generator);
+  if (attributes.identity) copyInputs(value);
+  return value;
 }
 
 int indexIn(const FlatBuffers& buffers, const Parameter& parameter) {
@@ -43,11 +55,14 @@ int indexIn(const FlatBuffers& buffers, const Parameter& parameter) {
 
 }  // namespace
 
-void initialiseWeights(const Graph& graph, uint64_t seed, FlatBuffers& buffers) {
+void initialiseWeights(const Graph& graph, uint64_t seed, const WhiteningWeights& whitening, FlatBuffers& buffers) {
   const at::NoGradGuard noGradients;
   for (const Parameter& parameter : graph.parameters()) {
     at::Tensor master = buffers.masterView(indexIn(buffers, parameter));
-    master.copy_(initialValue(parameter, seed).view(master.sizes()));
+    const auto given = std::ranges::find(whitening, parameter.name, &WhiteningWeights::value_type::first);
+    const at::Tensor value =
+        given != whitening.end() ? given->second : initialValue(parameter, graph.node(parameter.node).attributes, seed);
+    master.copy_(value.view(master.sizes()));
   }
   buffers.refreshWeights();
 }

@@ -43,6 +43,7 @@ inline const CatalogNames& exampleCatalogs() {
       {"interpolation", {"bilinear", "bicubic"}},
       {"normalization", {"imagenet", "caffe"}},
       {"bad-image", {"fail", "skip"}},
+      {"views", {"none", "mirror"}},
       {"decode", {"exact", "fast"}},
       {"loader", {"threads", "processes"}},
       {"data-split", {"training", "validation", "test"}},

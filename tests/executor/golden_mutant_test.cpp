@@ -55,6 +55,7 @@ const std::vector<Mistake>& mistakes() {
       {"vit_b_16", without("encoder.layers.encoder_layer_5.mlp.1")},
       {"lenet5", without("relu1")},
       {"resnet50_v2", withStrideOn("stages.1.blocks.0.conv2", "stages.1.blocks.0.conv1")},
+      {"airbench94", without("3.activ1")},
       {"resnet9", without("layer1_residual_res2_relu")},
       {"keras_inception_v3", withPaddingCounted()},
       {"inception_v4", withPaddingCounted()},

@@ -34,7 +34,16 @@ TEST(ParameterSpecs, SayWhatIsAWeightAndWhatIsTheHeads) {
   }
   for (const auto& [name, spec] : specs) {
     EXPECT_EQ(spec.isHead, name.starts_with("fc.") || name.starts_with("side.")) << name;
+    EXPECT_EQ(spec.isShift, name == "bn.bias") << name;
+    EXPECT_FALSE(spec.whitens) << name;
   }
+}
+
+TEST(ParameterSpecs, SayWhatIsOfAWhiteningConvolution) {
+  Graph graph({3, 8, 8});
+  const NodeId white = graph.add("conv", "white", {graph.input()}, {.outputs = 6, .whitening = true});
+  graph.add("conv", "conv", {white}, {.outputs = 4});
+  for (const auto& [name, spec] : specsOf(graph)) EXPECT_EQ(spec.whitens, name.starts_with("white.")) << name;
 }
 
 TEST(ParameterSpecs, ANetworkWithoutParametersHasNone) {

@@ -42,7 +42,7 @@ INPUTS = {
     "resnet101_v1": (4, 33), "resnet152_v1": (4, 33), "resnet50_v2": (4, 33), "resnet101_v2": (4, 33),
     "resnet152_v2": (4, 33), "resnetv2_50": (4, 33), "keras_resnet50": (4, 33), "keras_inception_v3": (4, 107),
     "inception_v4": (5, 107), "nasnet_mobile": (4, 65), "nasnet_large": (2, 65), "mlp": (4, 52),
-    "frameworks_cnn": (4, 12), "resnet9": (4, 16), "resnet18_cifar": (4, 16),
+    "frameworks_cnn": (4, 12), "resnet9": (4, 16), "airbench94": (6, 16), "resnet18_cifar": (4, 16),
     "resnet20": (6, 20), "resnet32": (6, 20), "resnet44": (6, 20), "resnet56": (6, 20), "resnet110": (6, 20),
 }
 # Evaluation has no statistics of the batch: where many images leave too small a margin, one is enough.

@@ -337,6 +337,43 @@ class Resnet9(nn.Module):
         return 0.125 * self.linear(x.flatten(1))
 
 
+def shifted_norm(channels, **options):
+    """Batch-norm without a scale."""
+    norm = nn.BatchNorm2d(channels, **options)
+    norm.weight = None
+    return norm
+
+
+class AirbenchGroup(nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
+        self.norm1 = shifted_norm(outputs, eps=1e-12, momentum=0.4)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
+        self.norm2 = shifted_norm(outputs, eps=1e-12, momentum=0.4)
+
+    def forward(self, x):
+        x = F.gelu(self.norm1(F.max_pool2d(self.conv1(x), 2)))
+        return F.gelu(self.norm2(self.conv2(x)))
+
+
+class Rescale(nn.Module):
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+
+def airbench94(classes, size):
+    """The network of KellerJordan/cifar10-airbench, at any image size."""
+    side = (size - 1) // 2 // 2 // 2
+    return nn.Sequential(nn.Conv2d(3, 24, 2), nn.GELU(), AirbenchGroup(24, 64), AirbenchGroup(64, 256),
+                         AirbenchGroup(256, 256), nn.MaxPool2d(side, 1), nn.Flatten(), nn.Linear(256, classes, bias=False),
+                         Rescale(1 / 9))
+
+
 def resnet18_cifar(classes, size):
     """torchvision's blocks behind the stem that small images get."""
     model = torchvision.models.resnet18(num_classes=classes)
@@ -513,6 +550,7 @@ def regnet_y_4gf(classes, size):
 
 
 MODELS = {
+    "airbench94": airbench94,
     "lenet5": Lenet5,
     "regnet_y_4gf": regnet_y_4gf,
     "frameworks_cnn": FrameworksCnn,

@@ -82,18 +82,23 @@ TEST(Models, NamesDiffer) {
 }
 
 TEST(Models, HaveThePublishedParameterCounts) {
-  const std::map<std::string_view, int64_t> published{
-      {"resnet18", 11689512},       {"resnet34", 21797672},        {"resnet50", 25557032},
-      {"resnet101", 44549160},      {"resnet152", 60192808},       {"resnet50_v1", 25557032},
-      {"vgg16", 138357544},         {"alexnet", 61100840},         {"vgg11", 132863336},
-      {"vgg13", 133047848},         {"vgg19", 143667240},          {"googlenet", 13004888},
-      {"inception_v3", 27161264},   {"densenet121", 7978856},      {"densenet169", 14149480},
-      {"densenet201", 20013928},    {"mobilenet_v2", 3504872},     {"squeezenet1_0", 1248424},
-      {"squeezenet1_1", 1235496},   {"resnext50_32x4d", 25028904}, {"wide_resnet50_2", 68883240},
-      {"efficientnet_b0", 5288548}, {"regnet_y_3_2gf", 19436338},  {"regnet_y_4gf", 20646656},
-      {"convnext_tiny", 28589128},  {"vit_b_16", 86567656},        {"keras_cnn", 1250858},
-      {"inception_v4", 42679816},   {"nasnet_large", 88753150},    {"resnetv2_50", 25549352},
-      {"resnet9", 6573120},         {"resnet18_cifar", 11173962},  {"mlp", 41157101}};
+  const std::map<std::string_view, int64_t> published{{"resnet18", 11689512},        {"resnet34", 21797672},
+                                                      {"resnet50", 25557032},        {"resnet101", 44549160},
+                                                      {"resnet152", 60192808},       {"resnet50_v1", 25557032},
+                                                      {"vgg16", 138357544},          {"alexnet", 61100840},
+                                                      {"vgg11", 132863336},          {"vgg13", 133047848},
+                                                      {"vgg19", 143667240},          {"googlenet", 13004888},
+                                                      {"inception_v3", 27161264},    {"densenet121", 7978856},
+                                                      {"densenet169", 14149480},     {"densenet201", 20013928},
+                                                      {"mobilenet_v2", 3504872},     {"squeezenet1_0", 1248424},
+                                                      {"squeezenet1_1", 1235496},    {"resnext50_32x4d", 25028904},
+                                                      {"wide_resnet50_2", 68883240}, {"efficientnet_b0", 5288548},
+                                                      {"regnet_y_3_2gf", 19436338},  {"regnet_y_4gf", 20646656},
+                                                      {"convnext_tiny", 28589128},   {"vit_b_16", 86567656},
+                                                      {"keras_cnn", 1250858},        {"inception_v4", 42679816},
+                                                      {"nasnet_large", 88753150},    {"resnetv2_50", 25549352},
+                                                      {"resnet9", 6573120},          {"resnet18_cifar", 11173962},
+                                                      {"airbench94", 1971640},       {"mlp", 41157101}};
   for (const auto& [name, count] : published) EXPECT_EQ(parameterCount(buildModel(name, {})), count) << name;
 }
 

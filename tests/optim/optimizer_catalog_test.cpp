@@ -89,7 +89,7 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
   for (const double momentum : {0.0, 0.9}) {
     FlatBuffers buffers = EveryOptimizer::buffers(precisions().front());
     OptimizerOptions options = EveryOptimizer::options();
-    options.momentum = momentum, options.averageDecay = momentum;
+    options.momentum = momentum, options.average.decay = momentum;
     const int64_t without = buffers.bytes(), ofOneValue = 4 * buffers.whole(0).count();
     const auto optimizer = makeOptimizer(buffers, options);
     EXPECT_EQ(buffers.bytes(), without) << "nothing before it is needed";
@@ -106,7 +106,7 @@ TEST_P(EveryOptimizer, KeepsAsManyValuesPerWeightAsItsRowSays) {
 TEST_P(EveryOptimizer, UpdatesAsItsReferenceDoes) {
   constexpr Precision fp64{"fp64", "", at::kDouble, at::kDouble, at::kDouble, false};
   OptimizerOptions some = options();
-  some.decaysWeightsAlone = true, some.clipNorm = 2, some.averageDecay = 0.7;
+  some.decaysWeightsAlone = true, some.clipNorm = 2, some.average.decay = 0.7;
   for (const OptimizerOptions& options : {EveryOptimizer::options(), some}) {
     FlatBuffers own = buffers(precisions().front()), exact = buffers(fp64);
     fill(own), fill(exact);
@@ -123,7 +123,7 @@ TEST_P(EveryOptimizer, UpdatesAsItsReferenceDoes) {
     for (int i = 0; i < own.parameters(); ++i) {
       const at::Tensor expected = exact.masterView(i);
       EXPECT_LT((own.masterView(i) - expected).norm().item<double>(), 1e-6 * expected.norm().item<double>());
-      if (options.averageDecay == 0) continue;
+      if (!options.average.isKept()) continue;
       const at::Tensor average = exact.stateView(averageState(options), i);
       EXPECT_LT((own.stateView(averageState(options), i) - average).norm().item<double>(), 1e-6);
     }
@@ -141,7 +141,7 @@ TEST_P(EveryOptimizer, TrainsTheHeadAloneIfItShall) {
   std::vector<at::Tensor> before;
   for (int i = 0; i < 4; ++i) before.push_back(buffers.masterView(i).clone());
   OptimizerOptions options = EveryOptimizer::options();
-  options.trainsHeadAlone = true, options.averageDecay = 0.5;
+  options.trainsHeadAlone = true, options.average.decay = 0.5;
   const auto optimizer = makeOptimizer(buffers, options);
   optimizer->beginStep(0, 1);
   optimizer->update(buffers.whole(0));
@@ -150,6 +150,43 @@ TEST_P(EveryOptimizer, TrainsTheHeadAloneIfItShall) {
     const at::Tensor average = (before[static_cast<size_t>(i)] + buffers.masterView(i)) / 2;
     EXPECT_LT((buffers.stateView(averageState(options), i) - average).norm().item<double>(), 1e-6) << i;
   }
+}
+
+// A shift with a rate of its own, and what is behind a whitening convolution.
+TEST_P(EveryOptimizer, PartsWithARuleChangeByIt) {
+  const auto buffersOf = [] {
+    FlatBuffers buffers({{.name = "a.weight", .shape = {70}},
+                         {.name = "a.shift", .shape = {30}, .isWeight = false, .isShift = true},
+                         {.name = "w.bias", .shape = {24}, .isWeight = false, .whitens = true},
+                         {.name = "w.weight", .shape = {48}, .whitens = true}},
+                        precisions().front(), at::kCPU, at::MemoryFormat::Contiguous);
+    fill(buffers);
+    return buffers;
+  };
+  OptimizerOptions plain = options();
+  OptimizerOptions ruled = plain, fast = plain;
+  ruled.shiftRate = 8, ruled.whiteningSteps = 2;
+  fast.learningRate *= 8, fast.weightDecay /= 8;
+  FlatBuffers own = buffersOf(), usual = buffersOf(), faster = buffersOf();
+  const auto optimizer = makeOptimizer(own, ruled), asUsual = makeOptimizer(usual, plain),
+             asFaster = makeOptimizer(faster, fast);
+  const at::Tensor fixed = own.masterView(3).clone();
+  at::Tensor bias;
+  for (int64_t step = 0; step < 5; ++step) {
+    for (const auto& [each, of] :
+         {std::pair{optimizer.get(), &own}, {asUsual.get(), &usual}, {asFaster.get(), &faster}}) {
+      setGradients(*of, step);
+      each->beginStep(step, 0.5);
+      each->update(of->whole(0));
+    }
+    if (step == 1) bias = usual.masterView(2).clone();
+  }
+  const auto difference = [](const at::Tensor& a, const at::Tensor& b) { return (a - b).norm().item<double>(); };
+  EXPECT_TRUE(at::equal(own.masterView(0), usual.masterView(0)));
+  EXPECT_LT(difference(own.masterView(1), faster.masterView(1)), 1e-5 * faster.masterView(1).norm().item<double>());
+  EXPECT_GT(difference(own.masterView(1), usual.masterView(1)), 1e-3);
+  EXPECT_TRUE(at::equal(own.masterView(2), bias)) << "that of two steps";
+  EXPECT_TRUE(at::equal(own.masterView(3), fixed));
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryOptimizer, testing::ValuesIn([] {

@@ -21,9 +21,12 @@ class PublishedNumbers : public testing::Test {
   static FlatBuffers start(at::Device device) {
     FlatBuffers buffers({{.name = "w", .shape = {2, 3}}, {.name = "b", .shape = {3}, .isWeight = false}},
                         precisions().front(), device, at::MemoryFormat::Contiguous);
+    fill(buffers);
+    return buffers;
+  }
+  static void fill(FlatBuffers& buffers) {
     buffers.masterView(0).copy_((at::arange(6, at::kDouble) * 0.1).cos().view({2, 3}));
     buffers.masterView(1).copy_((at::arange(3, at::kDouble) * 0.1 + 1).cos());
-    return buffers;
   }
   static OptimizerOptions of(const char* rule) {
     return {.rule = &find(optimizers(), rule, "optimizer"), .weightDecay = 0.1, .decaysWeightsAlone = true};
@@ -98,7 +101,7 @@ TEST_F(PublishedNumbers, ClippingIsThatOfPyTorch) {
 // timm.utils.ModelEmaV2(decay=0.8) behind torch.optim.SGD(lr=0.1, momentum=0.9)
 TEST_F(PublishedNumbers, TheAverageIsThatOfTimm) {
   OptimizerOptions options = of("sgd");
-  options.averageDecay = 0.8;
+  options.average.decay = 0.8;
   const Numbers w{-0.2206473306, -0.2487669037, -0.2453641046, -0.2108825238, -0.1486334618, -0.06449783092},
       b{-0.3853313558, -0.2602156714, -0.07586948797},
       averageOfW{-0.3002649298, -0.3168141197, -0.2810431428, -0.1965079177, -0.07135672624, 0.08240361365},
@@ -113,6 +116,30 @@ TEST_F(PublishedNumbers, TheAverageIsThatOfTimm) {
     swapAverage(buffers, options);
     expectNear(buffers.masterView(0), w);
     expectNear(buffers.stateView(averageState(options), 1), averageOfB);
+  }
+}
+
+// torch.optim.SGD(momentum=0.9, nesterov=True), of w with lr=0.1 and weight_decay=0.1, of b with four times the rate
+// and a quarter of the decay; after every third update LookaheadState.update(decay=0.8 * (updates / 20) ** 3) of
+// KellerJordan/cifar10-airbench.
+TEST_F(PublishedNumbers, LookaheadAndTheRateOfShiftsAreThoseOfAirbench) {
+  OptimizerOptions options = of("sgd");
+  options.decaysWeightsAlone = false;
+  options.nesterov = true, options.shiftRate = 4;
+  options.average = {.decay = 0.8, .every = 3, .leads = true, .power = 3};
+  options.course.totalSteps = 20;
+  for (const at::Device device : testDevices()) {
+    FlatBuffers buffers(
+        {{.name = "w", .shape = {2, 3}}, {.name = "b", .shape = {3}, .isWeight = false, .isShift = true}},
+        precisions().front(), device, at::MemoryFormat::Contiguous);
+    fill(buffers);
+    train(buffers, options);
+    expectNear(buffers.masterView(0),
+               {-0.1870485134, -0.3034656727, -0.3718260597, -0.3863377447, -0.3462251161, -0.2557929611});
+    expectNear(buffers.masterView(1), {-2.375421056, -2.128313218, -1.681539363});
+    expectNear(buffers.stateView(averageState(options), 0),
+               {-0.2714167247, -0.2798385648, -0.2353432017, -0.1423244259, -0.009785260013, 0.1494731884});
+    expectNear(buffers.stateView(averageState(options), 1), {-1.553680947, -0.9593557348, -0.2666061154});
   }
 }
 

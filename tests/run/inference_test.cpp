@@ -78,6 +78,20 @@ TEST(Inference, SeesTheSameWithPaddedImages) {
   EXPECT_TRUE(at::allclose(wide.outputs, run(1, 5, images, false).outputs, 1e-4, 1e-5));
 }
 
+TEST(Inference, IsTheMeanOverTheViews) {
+  const Images images(5, {});
+  const Graph graph = buildModel("resnet20", {});
+  RunPlan plan = planOf(1, 5);
+  plan.setup.views = &find(evaluationViews(), "mirror", "views");
+  const at::Tensor both = runInference({&plan, &graph, nullptr, &images, paddedOnly(), false}).outputs;
+  const at::Tensor own = run(1, 5, images, false).outputs;
+  const TransformChain mirrored = TransformChain::parse("pad+flip:1", "--augment");
+  const RunPlan usual = planOf(1, 5);
+  const at::Tensor other = runInference({&usual, &graph, nullptr, &images, mirrored, false}).outputs;
+  EXPECT_FALSE(at::allclose(own, other, 1e-2, 1e-2));
+  EXPECT_TRUE(at::allclose(both, (own + other) / 2, 1e-4, 1e-5));
+}
+
 TEST(Inference, LeavesOutBadImagesWhereAsked) {
   const Images good(7, {}), torn(7, {1, 6});
   const InferenceResult all = run(1, 3, good, false), some = run(2, 3, torn, true);

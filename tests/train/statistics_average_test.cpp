@@ -8,10 +8,12 @@ namespace {
 
 constexpr double decay = 0.8;
 
+AverageStep smoothed() { return {{.decay = decay}, 0, at::kCPU}; }
+
 TEST(StatisticsAverage, IsTimmsAfterTwentySteps) {
   at::manual_seed(1);
   at::Tensor mean = at::zeros({5}), variance = at::ones({5});
-  StatisticsAverage average({{"bn.running_mean", mean}, {"bn.running_var", variance}}, decay);
+  StatisticsAverage average({{"bn.running_mean", mean}, {"bn.running_var", variance}}, smoothed());
   at::Tensor ofMean = mean.to(at::kDouble), ofVariance = variance.to(at::kDouble);
   for (int step = 0; step < 20; ++step) {
     mean.copy_(mean * 0.9 + 0.1 * at::randn({5}));
@@ -30,7 +32,7 @@ TEST(StatisticsAverage, IsTimmsAfterTwentySteps) {
 
 TEST(StatisticsAverage, IsExchangedInPlaceAndBack) {
   at::Tensor mean = at::zeros({3});
-  StatisticsAverage average({{"bn.running_mean", mean}}, decay);
+  StatisticsAverage average({{"bn.running_mean", mean}}, smoothed());
   mean.fill_(5);
   average.add();
   const at::Tensor kept = average.tensors().front().second.clone();
@@ -42,8 +44,20 @@ TEST(StatisticsAverage, IsExchangedInPlaceAndBack) {
   EXPECT_TRUE(at::equal(average.tensors().front().second, kept));
 }
 
+TEST(StatisticsAverage, ThatLeadsIsWhatTheStatisticsBecome) {
+  at::Tensor mean = at::zeros({3});
+  StatisticsAverage average({{"bn.running_mean", mean}}, {{.decay = decay, .every = 2, .leads = true}, 0, at::kCPU});
+  for (int64_t step = 0; step < 2; ++step) {
+    mean.add_(5);
+    average.begin(step);
+    average.add();
+  }
+  EXPECT_TRUE(at::allclose(mean, at::full({3}, 10 * (1 - decay))));
+  EXPECT_TRUE(at::equal(mean, average.tensors().front().second));
+}
+
 TEST(StatisticsAverage, OfANetworkWithoutBatchNormIsEmpty) {
-  StatisticsAverage average({}, decay);
+  StatisticsAverage average({}, smoothed());
   average.add();
   average.swap();
   EXPECT_TRUE(average.tensors().empty());

@@ -13,6 +13,9 @@ inline constexpr Option imageOptions[] = {
     withBits(Bits::changed, {"normalization", seen, "", "NAME",
      "mean and deviation by which pixels are normalised; auto is those of the training images, for image files those of "
      "ImageNet", onAll, field<&Inference::normalization>, Values::names, oneValue, nullptr}),
+    withBits(Bits::byEvaluation, {"views", seen, "", "NAME",
+     "views of an image whose outputs are averaged where a network is evaluated (test-time augmentation)",
+     onImages | onEval | onTrain, field<&Inference::views>, Values::names, oneValue, nullptr}),
     withBits(Bits::changed, {"bad-image", seen, "", "NAME",
      "what becomes of an image that cannot be read: it ends the run, is left out (in training the next one takes its place), "
      "or is black", onAll, field<&Inference::badImage>, Values::names, oneValue, nullptr}),

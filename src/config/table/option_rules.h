@@ -50,6 +50,14 @@ Breach fraction(const Config& config) {
   return "must be at least 0 and below 1";
 }
 
+/// Above 0 and below 1.
+template <auto member>
+Breach betweenZeroAndOne(const Config& config) {
+  const double value = field<member>.read(config);
+  if (value > 0 && value < 1) return std::nullopt;
+  return "must be above 0 and below 1";
+}
+
 /// At least 0 and at most 1.
 template <auto member>
 Breach upToOne(const Config& config) {

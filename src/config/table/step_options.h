@@ -45,6 +45,17 @@ inline constexpr Option stepOptions[] = {
      "decay of an average over the weights and running statistics of all updates; a training evaluates and saves the "
      "average, and its checkpoints hold both; 0 keeps none", onSteps,
      field<&Step::ema>, Values::any, axis, fraction<&Step::ema>},
+    {"lookahead", step, "updates", "N",
+     "updates after which the weights go back to an average of them (Lookahead), which a training evaluates and saves; 0 does "
+     "not", onSteps, field<&Step::lookahead>, Values::any, axis, within<&Step::lookahead, 0, million>},
+    {"lookahead-decay", step, "", "X", "share that the average keeps each time, with --lookahead", onSteps,
+     field<&Step::lookaheadDecay>, Values::any, axis, betweenZeroAndOne<&Step::lookaheadDecay>},
+    {"lookahead-power", step, "", "X",
+     "--lookahead-decay grows from 0 with this power of the part of the updates that are made; 0: it is the same in all",
+     onSteps, field<&Step::lookaheadPower>, Values::any, axis, within<&Step::lookaheadPower, 0, million>},
+    {"shift-rate", step, "", "X",
+     "factor of the learning rate of the shifts of normalizations; an update decays them as much as without", onSteps,
+     field<&Step::shiftRate>, Values::any, axis, positive<&Step::shiftRate>},
     {"decayed", step, "", "NAME", "parameters that --weight-decay is for", onSteps, field<&Step::decayed>, Values::names,
      results, nullptr},
     {"frozen", step, "", "NAME", "parameters that keep their values", onSteps, field<&Step::frozen>, Values::names, work, nullptr},

@@ -65,6 +65,9 @@ inline constexpr Option trainingOptions[] = {
      field<&Training::lrScaling>, Values::names, results, nullptr},
     {"lr-batch", course, "images", "N", "global batch that --lr is for, with --lr-scaling", onTrain, field<&Training::lrBatch>,
      Values::any, results, within<&Training::lrBatch, 1, Config::largestBatch>},
+    {"whiten-epochs", course, "epochs", "X",
+     "epochs in which the bias of a whitening convolution is trained, which airbench94 has; 0: in all", onTrain,
+     field<&Training::whitenEpochs>, Values::any, results, within<&Training::whitenEpochs, 0, million>},
     // clang-format on
 };
 

@@ -133,7 +133,11 @@ void BatchMaker::makeInput(int64_t position, const InputPlace& out) const {
 int64_t BatchMaker::readInput(int64_t index, int64_t epoch, const InputPlace& out) const {
   for (int64_t tries = dataset_->size(); tries > 0; --tries, index = (index + 1) % dataset_->size()) {
     try {
-      inputs_.make(index, CounterRandom(randomKey(RandomUse::augment, plan_.seed, epoch, index)), out);
+      inputs_.make(index,
+                   {.ofEpoch = CounterRandom(randomKey(RandomUse::augment, plan_.seed, epoch, index)),
+                    .ofImage = CounterRandom(randomKey(RandomUse::image, plan_.seed, index)),
+                    .epoch = epoch},
+                   out);
       return index;
     } catch (const DataError& failure) {
       if (!plan_.badImages) throw;

@@ -29,7 +29,7 @@ struct BatchPlan {
 /// Makes any batch k by itself, on any thread. Its images are positions [k * globalBatch + first, + count) of the
 /// endless sequence epoch 0, epoch 1, ... Each epoch has the whole data set in epochOrder(). So every
 /// epoch visits every image once for any number of replicas, and a batch may straddle two epochs. Augmentation is keyed
-/// by (seed, epoch, image). Grey images are repeated to three channels. Thread-safe.
+/// by (seed, epoch, image), or by (seed, image). Grey images are repeated to three channels. Thread-safe.
 class BatchMaker final : public HostBatches {
  public:
   /// Throws UsageError if the data set's images do not come out of the chain as the network's inputs. REQUIRES: the

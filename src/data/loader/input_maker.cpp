@@ -39,12 +39,12 @@ std::string InputMaker::fault() const {
   return chain_.fault({info.height, info.width, info.channels}, input_);
 }
 
-void InputMaker::transform(WorkingImage image, CounterRandom& random, const InputPlace& out) const {
-  chain_.apply(image, {.input = input_, .random = random});
+void InputMaker::transform(WorkingImage image, ImageDraw& draw, const InputPlace& out) const {
+  chain_.apply(image, {.input = input_, .random = draw.ofEpoch, .ofImage = draw.ofImage, .epoch = draw.epoch});
   image.write(out.image);
 }
 
-void InputMaker::transformFile(std::span<const uint8_t> bytes, CounterRandom& random, const InputPlace& out) const {
+void InputMaker::transformFile(std::span<const uint8_t> bytes, ImageDraw& draw, const InputPlace& out) const {
   const ImageExtent extent = parts_ ? valueOf(partExtent(bytes)) : ImageExtent{};
   Image& image = out.memory.image;
   const auto decode = [&](const ImagePart& part) -> const Image& {
@@ -52,22 +52,22 @@ void InputMaker::transformFile(std::span<const uint8_t> bytes, CounterRandom& ra
     image = valueOf(decodeImagePart(bytes, part, std::move(image)));
     return image;
   };
-  if (extent.height > 0) return transform({extent, decode}, random, out);
+  if (extent.height > 0) return transform({extent, decode}, draw, out);
   {
     const Timed decoding(out.times, &InputTimes::decode);
     image = valueOf(decodeImage(bytes, {}, std::move(image)));
   }
-  transform({image.pixels, {image.height, image.width, 3}}, random, out);
+  transform({image.pixels, {image.height, image.width, 3}}, draw, out);
 }
 
-void InputMaker::make(int64_t index, CounterRandom random, const InputPlace& out) const {
+void InputMaker::make(int64_t index, ImageDraw draw, const InputPlace& out) const {
   const Sample sample = [&] {
     const Timed reading(out.times, &InputTimes::read);
     return dataset_.read(index, out.memory.bytes, out.label);
   }();
   try {
-    if (sample.encoded()) return transformFile(sample.bytes, random, out);
-    transform({sample.bytes, {sample.height, sample.width, sample.channels}}, random, out);
+    if (sample.encoded()) return transformFile(sample.bytes, draw, out);
+    transform({sample.bytes, {sample.height, sample.width, sample.channels}}, draw, out);
   } catch (const DataError& failure) {
     throw DataError(concat(dataset_.nameOf(index), ": ", failure.what()));
   }

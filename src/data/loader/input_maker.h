@@ -39,7 +39,7 @@ class InputMaker {
       : dataset_(dataset), chain_(std::move(chain)), input_(input), parts_(parts) {}
 
   /// Throws DataError that names the sample and the reason.
-  void make(int64_t index, CounterRandom random, const InputPlace& out) const;
+  void make(int64_t index, ImageDraw draw, const InputPlace& out) const;
 
   /// Why the data set's images do not come out as inputs; empty: they do.
   std::string fault() const;
@@ -47,8 +47,8 @@ class InputMaker {
   size_t inputBytes() const { return static_cast<size_t>(input_.height * input_.width * 3); }
 
  private:
-  void transform(WorkingImage image, CounterRandom& random, const InputPlace& out) const;
-  void transformFile(std::span<const uint8_t> bytes, CounterRandom& random, const InputPlace& out) const;
+  void transform(WorkingImage image, ImageDraw& draw, const InputPlace& out) const;
+  void transformFile(std::span<const uint8_t> bytes, ImageDraw& draw, const InputPlace& out) const;
 
   const Dataset& dataset_;
   TransformChain chain_;

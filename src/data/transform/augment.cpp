@@ -17,6 +17,8 @@ constexpr AugmentEntry table[] = {
     {"none", "images as they are", "pad"},
     {"imagenet", "a random part of 8 to 100 % of the area, scaled to the input, random horizontal flip",
      "random_resized_crop+flip", false, /*ofFiles=*/true},
+    {"airbench", "random crop after mirrored padding of 2 pixels, mirrored in every other epoch",
+     "pad+alternating_flip+reflect:2+random_crop"},
     {"chexnet", "scaled to 264, random crop, random horizontal flip, turned by up to 10 degrees",
      "resize:264+random_crop+flip+rotation:10"},
     {"center", "scaled to 256/224 of the input, the middle cropped: as networks are tested", "resize+center_crop"},

@@ -15,7 +15,7 @@ struct AugmentEntry {
   bool ofPixels = false, ofFiles = false;  ///< whether auto means it, for a data set of pixels and of image files
 };
 
-/// standard, crop, none, imagenet, chexnet, center.
+/// standard, crop, none, imagenet, airbench, chexnet, center.
 std::span<const AugmentEntry> augments();
 
 /// The chain that changes training images, with the name or the text by which it was asked for.

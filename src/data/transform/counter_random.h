@@ -18,7 +18,7 @@ inline uint64_t mixBits(uint64_t x) {
 constexpr uint64_t goldenGamma = 0x9E3779B97F4A7C15ULL;
 
 /// The use of a key: streams of one seed that must not repeat each other.
-enum class RandomUse : uint64_t { order = 1, augment, pixels, label, making, mixing };
+enum class RandomUse : uint64_t { order = 1, augment, pixels, label, making, mixing, image };
 
 /// One key made of all parts, in this order.
 inline uint64_t randomKey(RandomUse use, uint64_t seed, uint64_t a, uint64_t b = 0) {

@@ -64,6 +64,29 @@ void flip(WorkingImage& image, const TransformValues& values, const TransformCon
   if (context.random.fraction() >= 1 - values[0]) image.mirror();
 }
 
+/// A fair draw decides for the first epoch; each epoch is the mirror image of the one before.
+void flipInTurns(WorkingImage& image, const TransformValues&, const TransformContext& context) {
+  CounterRandom draw = context.ofImage;
+  const bool inFirst = draw.fraction() < 0.5, isOdd = context.epoch % 2 == 1;
+  if (inFirst != isOdd) image.mirror();
+}
+
+/// Positions of a side with a border in which the image is mirrored; its outermost pixels are not repeated.
+at::Tensor reflectedPositions(int64_t size, int64_t border) {
+  if (border >= size) {
+    throw DataError(concat("a side of it has ", size, " pixels, and reflect:", border, " needs more than ", border));
+  }
+  const at::Tensor positions = at::arange(-border, size + border, at::kLong).abs();
+  return (size - 1) - (positions - (size - 1)).abs();
+}
+
+void reflect(WorkingImage& image, const TransformValues& values, const TransformContext&) {
+  const auto border = static_cast<int64_t>(values[0]);
+  const at::Tensor rows = reflectedPositions(image.height(), border),
+                   columns = reflectedPositions(image.width(), border);
+  image.replace(image.pixels().index_select(2, rows).index_select(3, columns));
+}
+
 /// By whole pixels, up to this part of each side.
 void shift(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
   const auto along = [&](int64_t size) {
@@ -101,6 +124,7 @@ constexpr TransformParameter ofRandomResized[] = {side,
                                                   {"most area", 1, 1e-6, 1, false},
                                                   {"ratio", 4.0 / 3, 1, 100, false},
                                                   interpolation};
+constexpr TransformParameter ofReflect[] = {{"border", 4, 1, 1024, true}};
 constexpr TransformParameter ofFlip[] = {{"probability", 0.5, 0, 1, false}};
 constexpr TransformParameter ofShift[] = {{"part", 0.1, 0, 1, false}};
 constexpr TransformParameter ofRotation[] = {{"degrees", 10, 0, 180, false}};
@@ -117,6 +141,7 @@ using Size = TransformedSize;
 
 constexpr TransformEntry table[] = {
     {"pad", "zeros around an image that is no larger than the side", ofCrop, Size::padded, centerCrop},
+    {"reflect", "a border of so many pixels in which the image is mirrored", ofReflect, Size::grown, reflect},
     {"center_crop", "the middle; a smaller image gets zeros around it", ofCrop, Size::side, centerCrop},
     {"random_crop", "a part anywhere in the image, with zeros of this padding around it", ofRandomCrop, Size::cropped,
      randomCrop},
@@ -125,6 +150,11 @@ constexpr TransformEntry table[] = {
     {"resize", "the shorter side scaled to this one, without a value to 256/224 of the input", ofResize, Size::scaled,
      resize},
     {"flip", "left and right exchanged", ofFlip, Size::same, flip},
+    {"alternating_flip",
+     "left and right exchanged in every other epoch, of half of the images in the even ones",
+     {},
+     Size::same,
+     flipInTurns},
     {"shift", "moved by up to this part of each side, with zeros behind", ofShift, Size::same, shift},
     {"rotation", "turned by up to so many degrees, with zeros in the corners", ofRotation, Size::same, rotate},
     {"color_jitter", "brightness, contrast, saturation and hue changed by up to these", ofJitter, Size::same, jitter},

@@ -24,10 +24,18 @@ struct TransformParameter {
 /// Values of a transform's parameters, in their order.
 using TransformValues = std::array<double, 5>;
 
+/// The random numbers of an image in an epoch.
+struct ImageDraw {
+  CounterRandom ofEpoch{0}, ofImage{0};  ///< others in each epoch, and the same in all
+  int64_t epoch = 0;
+};
+
 /// What a transform knows beside its values: the size that the network reads, and the random numbers of this image.
 struct TransformContext {
   ImageSize input;
-  CounterRandom& random;
+  CounterRandom& random;     ///< others in each epoch
+  CounterRandom ofImage{0};  ///< the same in all
+  int64_t epoch = 0;
 };
 
 /// What a transform does to the size of an image.
@@ -37,6 +45,7 @@ enum class TransformedSize {
   padded,   ///< as `side`, but a larger image is refused
   cropped,  ///< as `side`, but an image that is smaller, with its second parameter as a border, is refused
   scaled,   ///< in proportion
+  grown,    ///< by its first parameter on each edge
 };
 
 /// A row of the catalog of transforms. Each that torchvision has too, but RandAugment, computes the same, on tensors of
@@ -48,8 +57,8 @@ struct TransformEntry {
   void (*apply)(WorkingImage& image, const TransformValues& values, const TransformContext& context);
 };
 
-/// pad, center_crop, random_crop, random_resized_crop, resize, flip, shift, rotation, color_jitter, rand_augment,
-/// bgr.
+/// pad, reflect, center_crop, random_crop, random_resized_crop, resize, flip, alternating_flip, shift, rotation,
+/// color_jitter, rand_augment, bgr.
 std::span<const TransformEntry> transforms();
 
 /// The side that a transform's first value asks for, [H, W]; 0 takes the network's input.

@@ -112,6 +112,10 @@ std::string TransformChain::fault(const ImageSize& images, const ImageSize& inpu
     if (entry->size == TransformedSize::scaled) {
       shorter = scaledSize({1, 1}, values, input).height;
       if (size.height > 0) size = scaledSize(size, values, input);
+    } else if (entry->size == TransformedSize::grown) {
+      const auto both = 2 * static_cast<int64_t>(values[0]);
+      if (size.height > 0) size.height += both, size.width += both;
+      if (shorter > 0) shorter += both;
     } else if (entry->size != TransformedSize::same) {
       size = side, shorter = std::min(side.height, side.width);
     }

@@ -84,7 +84,7 @@ void SampleConverter::transform(int64_t index, WrittenSample& sample) const {
   InputMemory memory;
   const auto [height, width, channels] = pixels_.input();
   Image image{height, width, std::vector<uint8_t>(pixels_.inputBytes())};
-  pixels_.make(index, CounterRandom(0), {image.pixels, sample.label, memory});
+  pixels_.make(index, {}, {image.pixels, sample.label, memory});
   if (conversion_.encoding == nullptr) {
     sample.bytes = conversion_.grey ? greyOf(image.pixels) : std::move(image.pixels);
     return;

@@ -126,6 +126,13 @@ Breach labelsCanBeMixed(const RunPlan& plan) {
                 labels.summary, ", which cannot be mixed; leave it out");
 }
 
+Breach viewsAreAveraged(const RunPlan& plan) {
+  if (plan.setup.views == &evaluationViews().front() || !plan.graph->loss().head.empty()) return std::nullopt;
+  return concat("--views=", plan.config.inference.views, " with --model=", plan.config.network.model,
+                ": outputs of a detector belong to places in the image, so those of several views have no mean; leave ",
+                "--views away");
+}
+
 Breach classesHaveWeights(const RunPlan& plan) {
   if (plan.config.step.classWeights.empty() || lossOf(*plan.graph).weighsClasses) return std::nullopt;
   return concat("--class-weights=", plan.config.step.classWeights, " with --model=", plan.config.network.model, ": ",
@@ -194,7 +201,7 @@ constexpr Breach (*planRules[])(const RunPlan&) = {
     unequalSharesAreSummed,   classesHoldTheDatas,   imagesFitTheInput,         optionsOfImagesHaveThem,
     labelsFitTheLoss,         imagesCanBePadded,     batchNormHasSeveralValues, serversHaveVariables,
     labelsCanBeMixed,         classesHaveWeights,    classesCanBeCounted,       keptSamplesAreRead,
-    targetsHaveAThreshold,
+    targetsHaveAThreshold,    viewsAreAveraged,
 };
 
 }  // namespace

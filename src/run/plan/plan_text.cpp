@@ -112,11 +112,19 @@ std::string inputText(const RunPlan& plan) {
                 " batches ahead per replica");
 }
 
+std::string averageText(const WeightAverage& average) {
+  if (!average.isKept()) return {};
+  if (!average.leads) return concat(", weights and statistics averaged with decay ", average.decay);
+  const auto grown = average.power == 0 ? "" : concat(" times the part of the updates made ^ ", average.power);
+  return concat(", looking ahead ", average.every, " updates with decay ", average.decay, grown);
+}
+
 /// What is not the default: ", gradients clipped to norm 1".
 std::string updateText(const OptimizerOptions& options) {
   return concat(
       options.clipNorm > 0 ? concat(", gradients clipped to norm ", options.clipNorm) : "",
-      options.averageDecay > 0 ? concat(", weights and statistics averaged with decay ", options.averageDecay) : "",
+      averageText(options.average),
+      options.shiftRate != 1 ? concat(", shifts of normalizations with ", options.shiftRate, " times the rate") : "",
       options.trainsHeadAlone ? ", the classifier alone" : "");
 }
 

@@ -67,6 +67,7 @@ Setup setupOf(const Config& config) {
           .convolution = rowUnlessAuto(convolutionAlgorithms(), config.numerics.convolution, "--convolution"),
           .padding = rowUnlessAuto(imagePaddings(), config.numerics.padImages, "--pad-images"),
           .normalization = rowUnlessAuto(normalizations(), config.inference.normalization, "--normalization"),
+          .views = &find(evaluationViews(), config.inference.views, "--views"),
           .decoding = &find(decodings(), config.input.decode, "--decode"),
           .loader = &find(loaders(), config.input.loader, "--loader"),
           .dataSplit = rowUnlessAuto(dataSplits(), config.input.dataSplit, "--data-split"),
@@ -114,6 +115,11 @@ RateCourse courseOf(const Config& config) {
           .end = training.lrEnd};
 }
 
+WeightAverage averageOf(const Config::Step& step) {
+  if (step.lookahead == 0) return {.decay = step.ema};
+  return {.decay = step.lookaheadDecay, .every = step.lookahead, .leads = true, .power = step.lookaheadPower};
+}
+
 }  // namespace
 
 OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
@@ -128,9 +134,10 @@ OptimizerOptions optimizerOptions(const Config& config, const Setup& setup) {
           .squareDecay = config.step.rmspropDecay,
           .trust = config.step.trust,
           .clipNorm = config.step.clipNorm,
-          .averageDecay = config.step.ema,
+          .average = averageOf(config.step),
           .decaysWeightsAlone = setup.decayed->weightsAlone,
           .trainsHeadAlone = setup.frozen->allButHead,
+          .shiftRate = config.step.shiftRate,
           .schedule = setup.schedule,
           .course = courseOf(config)};
 }

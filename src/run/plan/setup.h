@@ -9,6 +9,7 @@
 #include "data/loader/batch_maker.h"
 #include "data/loader/batch_source.h"
 #include "data/transform/normalizations.h"
+#include "data/transform/views.h"
 #include "device/memory_layout.h"
 #include "device/precision.h"
 #include "executor/compile/checkpointing.h"
@@ -32,6 +33,7 @@ struct Setup {
   const ConvolutionAlgorithm* convolution = nullptr;  ///< likewise
   const ImagePaddingEntry* padding = nullptr;         ///< likewise
   const NormalizationEntry* normalization = nullptr;  ///< null: the data set's own
+  const ViewsEntry* views = nullptr;
   const DecodingEntry* decoding = nullptr;
   const LoaderEntry* loader = nullptr;
   const DataSplitEntry* dataSplit = nullptr;  ///< null: "auto", training images

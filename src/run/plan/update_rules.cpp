@@ -1,6 +1,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "config/option.h"
 #include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
 
@@ -81,9 +82,32 @@ Breach gradientsAreClippedTogether(const Config& config, const Setup& setup) {
 }
 
 Breach averageIsOfOneTraining(const Config& config, const Setup& setup) {
-  if (config.step.ema == 0 || !setup.strategy->usesLocalSgd) return std::nullopt;
-  return concat("--ema=", config.step.ema, " with --strategy=", config.exchange.strategy,
+  if (averageText(config.step).empty() || !setup.strategy->usesLocalSgd) return std::nullopt;
+  return concat(averageText(config.step), " with --strategy=", config.exchange.strategy,
                 ": each replica would average its own weights; leave one of them out");
+}
+
+Breach thereIsOneAverage(const Config& config, const Setup&) {
+  if (config.step.ema == 0 || config.step.lookahead == 0) return std::nullopt;
+  return concat("--ema=", config.step.ema, " with --lookahead=", config.step.lookahead,
+                ": each evaluates an average of its own; leave one of them out");
+}
+
+Breach lookaheadIsUsed(const Config& config, const Setup&) {
+  const Config::Step& own = config.step;
+  const Config::Step usual;
+  if (own.lookahead > 0) return std::nullopt;
+  const auto needs = [](std::string_view option) { return concat(option, " needs --lookahead=N, as --lookahead=5"); };
+  if (own.lookaheadDecay != usual.lookaheadDecay) return needs("--lookahead-decay");
+  if (own.lookaheadPower != usual.lookaheadPower) return needs("--lookahead-power");
+  return std::nullopt;
+}
+
+Breach lookaheadKnowsItsEnd(const Config& config, const Setup&) {
+  const bool known = config.measurement.steps > 0 || config.training.epochs > 0;
+  if (known || config.step.lookaheadPower == 0) return std::nullopt;
+  return concat("--lookahead-power=", config.step.lookaheadPower,
+                " needs --steps: the decay grows up to the last step, as --steps=1000");
 }
 
 Breach frozenBodyIsTrained(const Config& config, const Setup& setup) {
@@ -95,7 +119,8 @@ Breach frozenBodyIsTrained(const Config& config, const Setup& setup) {
 
 constexpr Breach (*updateRules[])(const Config&, const Setup&) = {
     coefficientsAreUsed, scheduleKnowsItsEnd,         scheduleHasEpochs,      scheduleHasItsFalls,
-    courseIsUsed,        gradientsAreClippedTogether, averageIsOfOneTraining, frozenBodyIsTrained,
+    courseIsUsed,        gradientsAreClippedTogether, averageIsOfOneTraining, thereIsOneAverage,
+    lookaheadIsUsed,     lookaheadKnowsItsEnd,        frozenBodyIsTrained,
 };
 
 }  // namespace

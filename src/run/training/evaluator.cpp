@@ -11,6 +11,7 @@
 #include "comm/long_texts.h"
 #include "run/inference.h"
 #include "run/plan/replica_set_options.h"
+#include "run/viewed_outputs.h"
 
 namespace tandem {
 namespace {
@@ -102,7 +103,8 @@ void Evaluator::run(ReplicaSet::Member& member, const std::function<bool()>& isG
 
 // A batch at the end goes on with images of the beginning, so that all batches have one size; these rows do not count.
 void Evaluator::judge(ReplicaSet::Member& member, const Batch& batch, int64_t first, int64_t count) {
-  const at::Tensor outputs = member.executor().forward(batch)[0].narrow(0, 0, count).to(at::kFloat);
+  const at::Tensor all = viewedOutputs(member.executor(), batch, *plan_.setup.views);
+  const at::Tensor outputs = all.narrow(0, 0, count).to(at::kFloat);
   lossOf(*plan_.graph).judge->write(outputs, batch.labels.narrow(0, 0, count), first, result_);
 }
 

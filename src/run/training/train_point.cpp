@@ -15,6 +15,7 @@
 #include "run/training/save_scores.h"
 #include "run/training/training_rules.h"
 #include "run/training/training_run.h"
+#include "run/training/whitened_weights.h"
 #include "trace/flight_recorder.h"
 
 namespace tandem {
@@ -149,6 +150,9 @@ class PreparedTraining {
     options.optimizer.course.stepsPerEpoch = course().stepsPerEpoch();
     options.optimizer.learningRate = scaledRate(plan_);
     options.optimizer.rateFactor = rateFactor_;
+    const double whitenEpochs = plan_.config.training.whitenEpochs;
+    if (whitenEpochs > 0) options.optimizer.whiteningSteps = course().stepsAt(whitenEpochs);
+    if (!options.pretrained && !from_) options.whitening = whitenedWeights(plan_, data_);
     const int64_t begin = plan_.firstBatch, size = course().trainSizeAt(begin);
     if (size > 0) options.source = sources(begin, size);
     return options;

@@ -2,11 +2,13 @@
 
 #include "base/catalog.h"
 #include "base/text.h"
+#include "config/option.h"
 #include "config/training_texts.h"
 #include "measure/metrics/evaluation.h"
 #include "run/plan/rule_check.h"
 #include "run/plan/rules.h"
 #include "train/loss/loss.h"
+#include "train/whitening.h"
 
 namespace tandem {
 namespace {
@@ -27,9 +29,16 @@ Breach serversAreAmongTheReplicas(const RunPlan& plan) {
 }
 
 Breach averageIsOnTheReplicas(const RunPlan& plan) {
-  if (plan.config.step.ema == 0 || !plan.setup.strategy->usesServer) return std::nullopt;
-  return concat("--ema=", plan.config.step.ema, " with --strategy=", plan.config.exchange.strategy,
+  if (averageText(plan.config.step).empty() || !plan.setup.strategy->usesServer) return std::nullopt;
+  return concat(averageText(plan.config.step), " with --strategy=", plan.config.exchange.strategy,
                 ": the average lies on the server, and replicas are evaluated; use --strategy=replicated");
+}
+
+Breach whiteningIsTrained(const RunPlan& plan) {
+  const double epochs = plan.config.training.whitenEpochs;
+  if (epochs == 0 || !whiteningNodes(*plan.graph).empty()) return std::nullopt;
+  return concat("--whiten-epochs=", epochs, " with --model=", plan.config.network.model,
+                ": it has no whitening convolution; leave --whiten-epochs away");
 }
 
 Breach imagesComeFromHere(const RunPlan& plan) {
@@ -126,8 +135,9 @@ Breach sizesCanBeTrained(const RunPlan& plan) {
 }
 
 constexpr Breach (*rulesInOrder[])(const RunPlan&) = {
-    strategyCanPause, serversAreAmongTheReplicas, averageIsOnTheReplicas,     imagesComeFromHere,  resumeHasAFolder,
-    targetIsAMetric,  metricsAreOfTheHead,        weightsAreComparedAtTheEnd, outputsAreEvaluated, sizesCanBeTrained};
+    strategyCanPause,           serversAreAmongTheReplicas, averageIsOnTheReplicas, whiteningIsTrained,
+    imagesComeFromHere,         resumeHasAFolder,           targetIsAMetric,        metricsAreOfTheHead,
+    weightsAreComparedAtTheEnd, outputsAreEvaluated,        sizesCanBeTrained};
 
 }  // namespace
 

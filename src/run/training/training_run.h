@@ -75,7 +75,7 @@ class TrainingRun {
   /// With --ema: exchanges weights and running statistics of all replicas and their averages. Collective.
   void swapAverages(ReplicaSet::Member& member);
   bool saves() const { return !options_.plan->config.training.checkpoint.empty(); }
-  bool averages() const { return options_.team->optimizer.averageDecay > 0; }
+  bool averages() const { return options_.team->optimizer.average.isKept(); }
   /// Judges the last evaluation on rank 0, and tells all ranks. Called by member 0.
   void judge(Evaluator& evaluator, int64_t step, Nanos began);
   /// Keeps the weights after update `step` as the best. Called by member 0 of rank 0.

@@ -30,7 +30,7 @@ ReferenceTraining::ReferenceTraining(const ReplicaSetOptions& team, const Precis
       counting_{team.classWeights.defined() ? team.classWeights.to(device) : at::Tensor(), team.targetThreshold} {
   allowTf32(precision.tf32);
   optimizer_->allocateState();
-  initialiseWeights(*team.graph, team.seed, buffers_);
+  initialiseWeights(*team.graph, team.seed, team.whitening, buffers_);
   if (team.pretrained) setParameters(*team.pretrained, buffers_);
   for (int replica = 0; replica < totalReplicas(team); ++replica) {
     executors_.push_back(plainExecutor().make(executorOptions(team, precision, device, replica)));

@@ -275,6 +275,19 @@ TEST(Augment, IsAFunctionOfSeedEpochAndImage) {
   EXPECT_FALSE(at::equal(here, BatchMaker(dataset, other).make(2).images)) << "another seed";
 }
 
+TEST(Augment, MayBeAFunctionOfSeedAndImageAlone) {
+  const auto dataset = synthetic(8, 16);
+  BatchPlan plan = planOf(8, 0, 8, 16), other = plan;
+  plan.augment = other.augment = augment("alternating_flip");
+  plan.shuffle = other.shuffle = false;
+  other.seed = plan.seed + 1;
+  const BatchMaker maker(dataset, plan);
+  const at::Tensor first = maker.make(0).images;
+  EXPECT_TRUE(at::equal(first, maker.make(2).images)) << "two epochs later";
+  EXPECT_TRUE(at::equal(first.flip(2), maker.make(1).images)) << "an epoch later";
+  EXPECT_FALSE(at::equal(first, BatchMaker(dataset, other).make(0).images)) << "another seed";
+}
+
 TEST(Augment, ReachesEveryCropAndBothSidesEquallyOften) {
   std::map<int64_t, int> tops, lefts;
   int flips = 0;

@@ -263,12 +263,53 @@ TEST(TransformChain, KnowsWhetherImagesFit) {
   EXPECT_EQ(fault("center_crop:200", any), "images come out as 200x200 but the network's input is 224x224");
 }
 
+// As torch.nn.functional.pad with mode="reflect".
+TEST(Transforms, ABorderIsTheMirrorImage) {
+  const Bytes pixels{1, 2, 3, 4, 5, 6};
+  WorkingImage image(pixels, {2, 3, 1});
+  applyRow(image, "reflect:1");
+  ASSERT_EQ(image.height(), 4);
+  ASSERT_EQ(image.width(), 5);
+  Bytes first;
+  const Bytes all = written(image);
+  for (size_t i = 0; i < all.size(); i += 3) first.push_back(all[i]);
+  EXPECT_EQ(first, (Bytes{5, 4, 5, 6, 5, 2, 1, 2, 3, 2, 5, 4, 5, 6, 5, 2, 1, 2, 3, 2}));
+  WorkingImage small(pixels, {2, 3, 1});
+  try {
+    applyRow(small, "reflect:2");
+    ADD_FAILURE() << "not refused";
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "a side of it has 2 pixels, and reflect:2 needs more than 2");
+  }
+  const auto chain = TransformChain::parse("reflect:2+random_crop:36", "--augment");
+  EXPECT_EQ(chain.fault({32, 32, 3}, {36, 36, 3}), "");
+  EXPECT_NE(chain.fault({31, 31, 3}, {36, 36, 3}), "");
+}
+
+TEST(Transforms, EveryOtherEpochIsTheMirrorImageOfTheOneBefore) {
+  const Bytes pixels(12);
+  const auto isMirrored = [&](uint64_t key, int64_t epoch) {
+    WorkingImage image(pixels, {2, 2, 3});
+    CounterRandom ofEpoch(mixBits(key + static_cast<uint64_t>(epoch)));
+    TransformChain::parse("alternating_flip", "--augment")
+        .apply(image, {.input = {2, 2, 3}, .random = ofEpoch, .ofImage = CounterRandom(mixBits(key)), .epoch = epoch});
+    return image.mirrored();
+  };
+  int mirrored = 0;
+  for (uint64_t key = 0; key < 2000; ++key) {
+    mirrored += isMirrored(key, 0) ? 1 : 0;
+    for (int64_t epoch = 1; epoch < 5; ++epoch) EXPECT_NE(isMirrored(key, epoch), isMirrored(key, epoch - 1));
+  }
+  EXPECT_NEAR(mirrored, 1000, 120);
+}
+
 TEST(Transforms, EachRowRunsOnAnImage) {
   const Bytes pixels = noise(40, 30, 1);
   for (const TransformEntry& entry : transforms()) {
     WorkingImage image(pixels, {40, 30, 3});
     CounterRandom random(6);
-    TransformChain::parse(entry.name, "--augment").apply(image, {.input = {24, 24, 3}, .random = random});
+    const TransformContext context{.input = {24, 24, 3}, .random = random, .ofImage = random, .epoch = 1};
+    TransformChain::parse(entry.name, "--augment").apply(image, context);
     EXPECT_EQ(written(image).size(), static_cast<size_t>(image.height() * image.width() * 3)) << entry.name;
     EXPECT_NE(written(image), pixels) << entry.name;
   }

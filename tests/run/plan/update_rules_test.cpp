@@ -65,6 +65,26 @@ TEST(UpdateRules, NormsAndAveragesAreOfOneTraining) {
   EXPECT_EQ(refusal({"--clip-norm=1", "--strategy=compressed"}), "accepted");
   expectPart(refusal({"--ema=0.9", "--strategy=local_sgd"}), "each replica would average its own weights");
   EXPECT_EQ(refusal({"--ema=0.9", "--strategy=parameter_server"}), "accepted");
+  expectPart(refusal({"--lookahead=5", "--strategy=local_sgd"}),
+             "--lookahead=5 with --strategy=local_sgd: each replica");
+  expectPart(refusal({"--lookahead=5", "--ema=0.9"}), "leave one of them out");
+}
+
+TEST(UpdateRules, LookaheadHasItsOptions) {
+  expectPart(refusal({"--lookahead-decay=0.9"}), "--lookahead-decay needs --lookahead=N");
+  expectPart(refusal({"--lookahead-power=3"}), "--lookahead-power needs --lookahead=N");
+  expectPart(refusal({"--lookahead=5", "--lookahead-power=3"}), "needs --steps");
+  EXPECT_EQ(refusal({"--lookahead=5", "--lookahead-decay=0.8", "--lookahead-power=3", "--steps=100"}), "accepted");
+  const Sweep sweep = parseArguments(
+      "bench", Texts{"--lookahead=5", "--lookahead-decay=0.8", "--lookahead-power=3", "--shift-rate=64", "--steps=100"},
+      exampleCatalogs());
+  const OptimizerOptions options = optimizerOptions(sweep.base, setupOf(sweep.base));
+  EXPECT_EQ(options.average.every, 5);
+  EXPECT_TRUE(options.average.leads);
+  EXPECT_EQ(options.average.decay, 0.8);
+  EXPECT_EQ(options.average.power, 3);
+  EXPECT_EQ(options.shiftRate, 64);
+  EXPECT_EQ(options.course.totalSteps, 100);
 }
 
 TEST(UpdateRules, AFrozenBodyHasWeights) {
@@ -80,7 +100,7 @@ TEST(UpdateRules, OptionsReachTheOptimizer) {
   const OptimizerOptions options = optimizerOptions(sweep.base, setupOf(sweep.base));
   EXPECT_EQ(options.trust, 0.5);
   EXPECT_EQ(options.clipNorm, 3);
-  EXPECT_EQ(options.averageDecay, 0.9);
+  EXPECT_EQ(options.average.decay, 0.9);
   EXPECT_TRUE(options.decaysWeightsAlone);
   EXPECT_TRUE(options.trainsHeadAlone);
   EXPECT_EQ(ruleOf(options).name, "lars");

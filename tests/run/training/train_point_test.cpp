@@ -178,6 +178,11 @@ INSTANTIATE_TEST_SUITE_P(
                       config.step.optimizer = "lars", config.step.clipNorm = 1, config.step.decayed = "weights";
                     }},
         ResumedCase{"averaged", [](Config& config) { config.step.ema = 0.9, config.placement.replicas = 2; }},
+        ResumedCase{"looking_ahead",
+                    [](Config& config) {
+                      config.step.lookahead = 4;
+                      config.network.model = "resnet20", config.placement.replicas = 2;
+                    }},
         ResumedCase{"falling",
                     [](Config& config) {
                       config.step.schedule = "piecewise", config.training.lrSteps = "1+2";
@@ -305,6 +310,12 @@ TEST_F(Training, WhatItCannotDoIsRefused) {
   EXPECT_NE(reasonOf([](Config& config) {
               config.training.stopAt = "loss:1", config.training.validateOn = Config::noSplit;
             }).find("needs an evaluation"),
+            std::string::npos);
+  EXPECT_NE(reasonOf([](Config& config) { config.training.whitenEpochs = 1; }).find("no whitening convolution"),
+            std::string::npos);
+  EXPECT_NE(reasonOf([](Config& config) {
+              config.step.lookahead = 5, config.exchange.strategy = "parameter_server";
+            }).find("--lookahead=5 with --strategy=parameter_server: the average lies on the server"),
             std::string::npos);
 }
 

@@ -58,7 +58,7 @@ class ByHand {
     ++updates_;
     for (int i = 0; i < buffers_.parameters(); ++i) {
       const at::Tensor& seen = seen_[one][static_cast<size_t>(i)];
-      books_[static_cast<size_t>(i)].step(meanGradientAt(run_, seen, i, rounds_[one], worker, worker + 1),
+      books_[static_cast<size_t>(i)].step(meanGradientAt(run_, seen, i, rounds_[one], {worker, worker + 1}),
                                           run_.optimizer, updates_);
     }
     seen_[one].clear();

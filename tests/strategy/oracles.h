@@ -43,17 +43,21 @@ inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t st
   return books[static_cast<size_t>(number)].w;
 }
 
-/// The mean of the gradients of replicas [first, last) as they are exchanged, where all of them have weights `seen`.
+struct ReplicaRange {
+  int first, last;  ///< from the first on, before the last
+};
+
+/// The mean of the gradients of replicas as they are exchanged, where all of them have weights `seen`.
 inline at::Tensor meanGradientAt(const SyntheticRun& run, const at::Tensor& seen, int parameter, int64_t step,
-                                 int first, int last) {
+                                 const ReplicaRange& replicas) {
   const at::ScalarType wire = find(precisions(), run.precision, "precision").wire;
   const at::ScalarType type = syntheticSpecs()[static_cast<size_t>(parameter)].fp32 ? at::kFloat : wire;
   at::Tensor sum = at::zeros_like(seen);
-  for (int replica = first; replica < last; ++replica) {
+  for (int replica = replicas.first; replica < replicas.last; ++replica) {
     const at::Tensor own = run.gradient(replica, parameter, step, seen.numel()).to(at::kDouble) + seen * run.slope;
     sum += own.to(type).to(at::kDouble);
   }
-  return sum / (last - first);
+  return sum / (replicas.last - replicas.first);
 }
 
 /// What a replica of a staged server knows when `steps` steps are done: the newest weights, and those that the next
@@ -67,7 +71,7 @@ inline StagedWeights stagedWeights(const SyntheticRun& run, int parameter, int64
   Textbook book{begin};
   at::Tensor seen = begin;
   for (int64_t step = 0; step < steps; ++step) {
-    const at::Tensor gradient = meanGradientAt(run, seen, parameter, step, 0, replicasOf(run));
+    const at::Tensor gradient = meanGradientAt(run, seen, parameter, step, {0, replicasOf(run)});
     seen = book.w;
     book.step(gradient, run.optimizer, step + 1);
   }
@@ -85,7 +89,7 @@ inline at::Tensor roundsMaster(const SyntheticRun& run, int parameter, int64_t s
     for (int rank = 0; rank < run.ranks; ++rank) {
       if (skips && skips(rank, step)) continue;
       const int first = rank * run.replicas;
-      book.step(meanGradientAt(run, seen, parameter, step, first, first + run.replicas), run.optimizer, ++updates);
+      book.step(meanGradientAt(run, seen, parameter, step, {first, first + run.replicas}), run.optimizer, ++updates);
     }
   }
   return book.w;

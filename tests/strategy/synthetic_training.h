@@ -183,7 +183,7 @@ inline void trainProcess(const SyntheticRun& run, const std::vector<Device>& dev
   const int rank = world == nullptr ? 0 : world->place().rank, first = rank * run.replicas;
   if (rank >= run.ranks) return serveProcess(run, devices, *strategy, monitor, first);
   runReplicas(run.replicas, monitor, [&](int index) {
-    auto& buffers = all[static_cast<size_t>(first + index)];
+    auto& buffers = all[static_cast<size_t>(first) + static_cast<size_t>(index)];
     buffers = std::make_unique<FlatBuffers>(syntheticBuffers(run));
     for (int i = 0; i < buffers->parameters(); ++i) {
       const Slice slice = buffers->slice(i);

@@ -33,18 +33,18 @@ void centerCrop(WorkingImage& image, const TransformValues& values, const Transf
 
 /// Anywhere in the image with `padding` zeros around it.
 void randomCrop(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  const auto [height, width, channels] = sideOf(values, context.input);
+  const ImageSize side = sideOf(values, context.input);
   const auto padding = static_cast<int64_t>(values[1]);
   const auto begin = [&](int64_t all, int64_t size) {
     const int64_t room = all + 2 * padding - size;
     if (room < 0) {
       throw DataError(concat("it is ", image.width(), 'x', image.height(),
-                             " pixels, which is smaller than random_crop's ", width, 'x', height));
+                             " pixels, which is smaller than random_crop's ", side.width, 'x', side.height));
     }
     return static_cast<int64_t>(context.random.below(static_cast<uint64_t>(room + 1))) - padding;
   };
-  const int64_t top = begin(image.height(), height), left = begin(image.width(), width);
-  image.crop({top, left, height, width});
+  const int64_t top = begin(image.height(), side.height), left = begin(image.width(), side.width);
+  image.crop({top, left, side.height, side.width});
 }
 
 const Interpolation& interpolationOf(double value) { return interpolations()[static_cast<size_t>(value)]; }

@@ -46,7 +46,7 @@ std::string batchText(const RunPlan& plan) {
 
 /// What replicas exchange and by what: "all-reduce shared", "powersgd of rank 4 by all-reduce shared".
 std::string exchangedText(const Config::Exchange& exchange, const Setup& setup) {
-  const std::string allReduce = concat("all-reduce ", setup.allReduce.text());
+  std::string allReduce = concat("all-reduce ", setup.allReduce.text());
   if (setup.strategy->usesLocalSgd) {
     const double momentum = exchange.blockMomentum;
     return concat("weights averaged every ", exchange.syncEvery, " steps",

@@ -109,7 +109,7 @@ void noteResume(const Checkpoint& from, const RunPlan& plan, RunRecord& record) 
       from.state.replicas.size() != static_cast<size_t>(plan.place.size * plan.config.placement.replicas);
   if (!changed.empty()) record.notes.push_back(concat("not bit-equal to an uninterrupted training: ", changed));
   if (otherReplicas) {
-    record.notes.push_back(
+    record.notes.emplace_back(
         "random numbers of dropout and the loss scale began anew: the checkpoint is of another number of replicas");
   }
 }

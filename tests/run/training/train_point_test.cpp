@@ -42,7 +42,9 @@ TEST_F(Training, SaysWhatItDid) {
   }
   EXPECT_TRUE(training.evaluations[1].confusion.empty()) << "that of the last evaluation is kept";
   ASSERT_EQ(training.evaluations[2].confusion.size(), 100U);
-  EXPECT_EQ(std::accumulate(training.evaluations[2].confusion.begin(), training.evaluations[2].confusion.end(), 0), 20);
+  EXPECT_EQ(
+      std::accumulate(training.evaluations[2].confusion.begin(), training.evaluations[2].confusion.end(), int64_t{0}),
+      20);
   EXPECT_GE(training.bestStep, 10);
   EXPECT_EQ(training.bestMetric, "accuracy");
   EXPECT_EQ(record.losses.size(), 30U);

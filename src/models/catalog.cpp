@@ -52,7 +52,7 @@ constexpr std::array catalog{
                buildResnet},
     ModelEntry{"resnet9", "ResNet-9 for CIFAR", "Page 2018, DAWNBench; davidcpage/cifar10-fast", cifar, 10, 6573120,
                758523904., 64, 0.05, buildResnet9},
-    ModelEntry{"airbench94", "a network for CIFAR that reaches 94 % in ten epochs, behind a whitening convolution",
+    ModelEntry{"airbench94", "a small network for CIFAR behind a whitening convolution",
                "Jordan 2024, arXiv:2404.00498; KellerJordan/cifar10-airbench", cifar, 10, 1971640, 236294720., 64, 0.05,
                buildAirbench},
     ModelEntry{"resnet20", "ResNet-20 for CIFAR", tensorflow, cifar, 10, 269722, 81102080., 64, 0.1, buildCifarResnet},

@@ -20,9 +20,12 @@ Graph buildResnet(const ModelEntry& entry, const ModelOptions& options);
 /// pooling, stride on the first 1x1. resnetv2_50 follows timm, with the stride on the 3x3.
 Graph buildResnetV2(const ModelEntry& entry, const ModelOptions& options);
 
+/// The network of airbench94 (Jordan 2024, arXiv:2404.00498), with its parameter names. Its first convolution whitens
+/// the images. The last pooling covers the whole image.
+Graph buildAirbench(const ModelEntry& entry, const ModelOptions& options);
+
 /// ResNet-9 of the DAWNBench CIFAR-10 records (Page 2018), with its parameter names. The last pooling covers the whole
 /// image.
-Graph buildAirbench(const ModelEntry& entry, const ModelOptions& options);
 Graph buildResnet9(const ModelEntry& entry, const ModelOptions& options);
 
 /// ResNet-(6n + 2) for CIFAR as tf_cnn_benchmarks defines it. It has three stages of 16, 32 and 64 channels and no ReLU

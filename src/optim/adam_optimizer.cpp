@@ -42,24 +42,20 @@ class AdamOptimizer final : public Optimizer {
   HyperparametersOfParts<AdamHyperparameters> step_;
 };
 
-class AdamReference final : public Optimizer {
+class AdamReference final : public ReferenceOptimizer {
  public:
   AdamReference(FlatBuffers& buffers, const OptimizerOptions& options, bool decoupled)
-      : Optimizer(buffers, options), decoupled_(decoupled) {}
+      : ReferenceOptimizer(buffers, options), decoupled_(decoupled) {}
 
  private:
-  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
-    adamUpdateReference(
-        master, weights, buffers().gradient(part.slice),
-        {buffers().state(0, part.slice), buffers().state(1, part.slice)},
-        hyperparametersOf(options(), partStep(part.rule, number_), number_, scale_ * clipFactorOnHost(), decoupled_));
+    adamUpdateReference(master, weights, buffers().gradient(part.slice),
+                        {buffers().state(0, part.slice), buffers().state(1, part.slice)},
+                        hyperparametersOf(options(), stepOf(part), number(), scale(), decoupled_));
   }
 
   bool decoupled_;
-  int64_t number_ = 0;
-  double scale_ = 1;
 };
 
 }  // namespace

@@ -53,18 +53,17 @@ class LambOptimizer final : public Optimizer {
   HyperparametersOfParts<SgdHyperparameters> move_;
 };
 
-class LambReference final : public Optimizer {
+class LambReference final : public ReferenceOptimizer {
  public:
-  using Optimizer::Optimizer;
+  using ReferenceOptimizer::ReferenceOptimizer;
 
  private:
-  void begin(int64_t step, double gradientScale) override { step_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     const OptimizerOptions& o = options();
-    const PartStep values = partStep(part.rule, step_);
-    const auto t = static_cast<double>(step_ + 1);
+    const PartStep values = stepOf(part);
+    const auto t = static_cast<double>(number() + 1);
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
-    const at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * (scale_ * clipFactorOnHost());
+    const at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * scale();
     at::Tensor mean = buffers().state(0, part.slice), square = buffers().state(1, part.slice);
     mean.mul_(o.beta1).add_(g, 1 - o.beta1);
     square.mul_(o.beta2).addcmul_(g, g, 1 - o.beta2);
@@ -77,9 +76,6 @@ class LambReference final : public Optimizer {
     master.sub_(change, values.rate);
     if (weights.data_ptr() != master.data_ptr()) weights.copy_(master);
   }
-
-  int64_t step_ = 0;
-  double scale_ = 1;
 };
 
 }  // namespace

@@ -31,7 +31,6 @@ class LarsOptimizer final : public Optimizer {
 
  private:
   void begin(int64_t step, double gradientScale) override {
-    number_ = step;
     step_.set(scaledLoss(), clipFactor(), [&](size_t rule) {
       const PartStep part = partStep(rule, step);
       return SgdHyperparameters{.rate = 1,
@@ -47,26 +46,24 @@ class LarsOptimizer final : public Optimizer {
     const at::Tensor gradient = buffers().gradient(part.slice);
     at::Tensor trust;
     if (decays(part)) {
-      const double decay = partStep(part.rule, number_).weightDecay;
+      const double decay = options().weightDecay / partRules()[part.rule].rate;
       trust = trustRatio(sumOfSquares(master).sqrt(), gradientNorm(gradient), options().trust, decay).to(at::kFloat);
     }
     sgdUpdate(master, weights, gradient, velocity, step_.of(part.rule), trust);
   }
 
   HyperparametersOfParts<SgdHyperparameters> step_;
-  int64_t number_ = 0;
 };
 
-class LarsReference final : public Optimizer {
+class LarsReference final : public ReferenceOptimizer {
  public:
-  using Optimizer::Optimizer;
+  using ReferenceOptimizer::ReferenceOptimizer;
 
  private:
-  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
-    const PartStep step = partStep(part.rule, number_);
-    at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * (scale_ * clipFactorOnHost());
+    const PartStep step = stepOf(part);
+    at::Tensor g = buffers().gradient(part.slice).to(master.scalar_type()) * scale();
     if (decays(part)) {
       const at::Tensor trust = trustRatio(master.norm(), g.norm(), options().trust, step.weightDecay);
       g = (g + step.weightDecay * master) * trust;
@@ -76,9 +73,6 @@ class LarsReference final : public Optimizer {
     master.sub_(change);
     if (weights.data_ptr() != master.data_ptr()) weights.copy_(master);
   }
-
-  int64_t number_ = 0;
-  double scale_ = 1;
 };
 
 }  // namespace

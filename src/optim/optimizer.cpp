@@ -121,13 +121,6 @@ double OptimizerOptions::rateAt(int64_t update) const {
   return learningRate * factorAt(entry, course, step) * (rateFactor == nullptr ? 1 : rateFactor->get());
 }
 
-PartStep partStepOf(const OptimizerOptions& options, const PartRule& rule, int64_t update) {
-  if (rule.updates > 0 && update >= rule.updates) return {};
-  return {.rate = options.rateAt(update) * rule.rate,
-          .momentum = options.momentum,
-          .weightDecay = rule.decays ? options.weightDecay / rule.rate : 0};
-}
-
 // Parts of one rule reach over the padding between their parameters, which is zero in all buffers.
 Optimizer::Optimizer(FlatBuffers& buffers, const OptimizerOptions& options)
     : buffers_(buffers),
@@ -155,6 +148,14 @@ Optimizer::Optimizer(FlatBuffers& buffers, const OptimizerOptions& options)
   if (options.clipNorm <= 0) return;
   squares_ = at::zeros({}, at::device(buffers.device()).dtype(at::kDouble));
   clip_ = at::ones({}, at::device(buffers.device()).dtype(at::kFloat));
+}
+
+PartStep Optimizer::partStep(size_t rule, int64_t update) const {
+  const PartRule& own = rules_[rule];
+  if (own.updates > 0 && update >= own.updates) return {};
+  return {.rate = options_.rateAt(update) * own.rate,
+          .momentum = options_.momentum,
+          .weightDecay = own.decays ? options_.weightDecay / own.rate : 0};
 }
 
 int Optimizer::states() const { return stateValues(options_); }

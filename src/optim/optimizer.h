@@ -55,7 +55,6 @@ struct PartRule {
 struct PartStep {
   double rate = 0, momentum = 0, weightDecay = 0;
 };
-PartStep partStepOf(const OptimizerOptions& options, const PartRule& rule, int64_t update);
 
 /// Updates slices of one set of flat buffers. State lies in the buffers, per weight, so every step may be cut into
 /// other slices; with OptimizerEntry::needsWholeParameters, at borders of parameters. Hyperparameters that change are
@@ -115,7 +114,7 @@ class Optimizer {
   std::span<const PartRule> partRules() const { return rules_; }
   bool decays(const Part& part) const { return rules_[part.rule].decays; }
   /// Of the rule with this index.
-  PartStep partStep(size_t rule, int64_t update) const { return partStepOf(options_, rules_[rule], update); }
+  PartStep partStep(size_t rule, int64_t update) const;
 
  private:
   virtual void begin(int64_t step, double gradientScale) = 0;

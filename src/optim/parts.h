@@ -5,6 +5,7 @@
 
 #include "kernels/optimizer/device_hyperparameters.h"
 #include "kernels/optimizer/scaled_loss.h"
+#include "optim/optimizer.h"
 
 namespace tandem {
 
@@ -31,6 +32,24 @@ class HyperparametersOfParts {
 
  private:
   std::vector<DeviceHyperparameters<Step>> ofRules_;
+};
+
+/// An oracle: it updates on the host, by the step's numbers.
+class ReferenceOptimizer : public Optimizer {
+ public:
+  using Optimizer::Optimizer;
+
+ protected:
+  int64_t number() const { return number_; }  ///< of the step, from 0
+  /// Factor of the gradients, clipping included. Waits for the device.
+  double scale() const { return scale_ * clipFactorOnHost(); }
+  PartStep stepOf(const Part& part) const { return partStep(part.rule, number_); }
+
+ private:
+  void begin(int64_t step, double gradientScale) final { number_ = step, scale_ = gradientScale; }
+
+  int64_t number_ = 0;
+  double scale_ = 1;
 };
 
 }  // namespace tandem

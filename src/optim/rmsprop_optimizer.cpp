@@ -41,20 +41,16 @@ class RmspropOptimizer final : public Optimizer {
   HyperparametersOfParts<RmspropHyperparameters> step_;
 };
 
-class RmspropReference final : public Optimizer {
+class RmspropReference final : public ReferenceOptimizer {
  public:
-  using Optimizer::Optimizer;
+  using ReferenceOptimizer::ReferenceOptimizer;
 
  private:
-  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
     rmspropUpdateReference(master, weights, buffers().gradient(part.slice), stateOf(buffers(), part.slice, options()),
-                           hyperparametersOf(options(), partStep(part.rule, number_), scale_ * clipFactorOnHost()));
+                           hyperparametersOf(options(), stepOf(part), scale()));
   }
-
-  int64_t number_ = 0;
-  double scale_ = 1;
 };
 
 }  // namespace

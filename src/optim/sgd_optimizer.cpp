@@ -41,21 +41,17 @@ class SgdOptimizer final : public Optimizer {
   HyperparametersOfParts<SgdHyperparameters> step_;
 };
 
-class SgdReference final : public Optimizer {
+class SgdReference final : public ReferenceOptimizer {
  public:
-  using Optimizer::Optimizer;
+  using ReferenceOptimizer::ReferenceOptimizer;
 
  private:
-  void begin(int64_t step, double gradientScale) override { number_ = step, scale_ = gradientScale; }
   void apply(const Part& part) override {
     at::Tensor master = buffers().master(part.slice), weights = buffers().weights(part.slice);
     at::Tensor velocity = velocityOf(buffers(), part.slice, options());
     sgdUpdateReference(master, weights, buffers().gradient(part.slice), velocity,
-                       hyperparametersOf(options(), partStep(part.rule, number_), scale_ * clipFactorOnHost()));
+                       hyperparametersOf(options(), stepOf(part), scale()));
   }
-
-  int64_t number_ = 0;
-  double scale_ = 1;
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ from torch.utils.flop_counter import FlopCounterMode
 # Image size and classes of the network as it was published; of all others 224 and 1000.
 CIFAR = (32, 10)
 OWN = {
-    "alexnet_cifar": CIFAR, "frameworks_cnn": CIFAR, "keras_cnn": CIFAR, "resnet9": CIFAR, "airbench94": CIFAR, "resnet18_cifar": CIFAR,
+    "alexnet_cifar": CIFAR, "frameworks_cnn": CIFAR, "keras_cnn": CIFAR, "resnet9": CIFAR,
+    "airbench94": CIFAR, "resnet18_cifar": CIFAR,
     **{f"resnet{depth}{version}": CIFAR for depth in (20, 32, 44, 56, 110) for version in ("", "_v2")},
     **{f"densenet{size}{kind}": CIFAR for size in ("40_k12", "100_k12", "100_k24") for kind in ("", "_paper")},
     "inception_v3": (299, 1000), "inception_v4": (299, 1000), "keras_inception_v3": (299, 1000), "lenet5": (28, 1000),

@@ -30,8 +30,8 @@ void DecodedDataset::add(const Dataset& files, int64_t index) {
     if (!decoded) return;
     const Image& image = decoded.value();
     WorkingImage scaled(image.pixels, {image.height, image.width, 3});
-    CounterRandom random(0);
-    scaledAndCropped(info_.height).apply(scaled, {.input = {info_.height, info_.width, 3}, .random = random});
+    ImageDraw none;
+    scaledAndCropped(info_.height).apply(scaled, {.input = {info_.height, info_.width, 3}, .draw = none});
     scaled.write(kept.pixels);
   } catch (const DataError&) {
     return;

@@ -134,7 +134,7 @@ int64_t BatchMaker::readInput(int64_t index, int64_t epoch, const InputPlace& ou
   for (int64_t tries = dataset_->size(); tries > 0; --tries, index = (index + 1) % dataset_->size()) {
     try {
       inputs_.make(index,
-                   {.ofEpoch = CounterRandom(randomKey(RandomUse::augment, plan_.seed, epoch, index)),
+                   {.random = CounterRandom(randomKey(RandomUse::augment, plan_.seed, epoch, index)),
                     .ofImage = CounterRandom(randomKey(RandomUse::image, plan_.seed, index)),
                     .epoch = epoch},
                    out);

@@ -40,7 +40,7 @@ std::string InputMaker::fault() const {
 }
 
 void InputMaker::transform(WorkingImage image, ImageDraw& draw, const InputPlace& out) const {
-  chain_.apply(image, {.input = input_, .random = draw.ofEpoch, .ofImage = draw.ofImage, .epoch = draw.epoch});
+  chain_.apply(image, {.input = input_, .draw = draw});
   image.write(out.image);
 }
 

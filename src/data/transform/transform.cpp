@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "data/transform/colour.h"
 #include "data/transform/rand_augment.h"
+#include "data/transform/reflection.h"
 #include "data/transform/rotation.h"
 
 namespace tandem {
@@ -41,7 +42,7 @@ void randomCrop(WorkingImage& image, const TransformValues& values, const Transf
       throw DataError(concat("it is ", image.width(), 'x', image.height(),
                              " pixels, which is smaller than random_crop's ", side.width, 'x', side.height));
     }
-    return static_cast<int64_t>(context.random.below(static_cast<uint64_t>(room + 1))) - padding;
+    return static_cast<int64_t>(context.draw.random.below(static_cast<uint64_t>(room + 1))) - padding;
   };
   const int64_t top = begin(image.height(), side.height), left = begin(image.width(), side.width);
   image.crop({top, left, side.height, side.width});
@@ -50,7 +51,7 @@ void randomCrop(WorkingImage& image, const TransformValues& values, const Transf
 const Interpolation& interpolationOf(double value) { return interpolations()[static_cast<size_t>(value)]; }
 
 void randomResized(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  image.crop(randomResizedCrop(image.height(), image.width(), values, context.random));
+  image.crop(randomResizedCrop(image.height(), image.width(), values, context.draw.random));
   const auto [height, width, channels] = sideOf(values, context.input);
   image.resize(height, width, interpolationOf(values[4]));
 }
@@ -61,52 +62,45 @@ void resize(WorkingImage& image, const TransformValues& values, const TransformC
 }
 
 void flip(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  if (context.random.fraction() >= 1 - values[0]) image.mirror();
+  if (context.draw.random.fraction() >= 1 - values[0]) image.mirror();
 }
 
 /// A fair draw decides for the first epoch; each epoch is the mirror image of the one before.
 void flipInTurns(WorkingImage& image, const TransformValues&, const TransformContext& context) {
-  CounterRandom draw = context.ofImage;
-  const bool inFirst = draw.fraction() < 0.5, isOdd = context.epoch % 2 == 1;
+  CounterRandom draw = context.draw.ofImage;
+  const bool inFirst = draw.fraction() < 0.5, isOdd = context.draw.epoch % 2 == 1;
   if (inFirst != isOdd) image.mirror();
-}
-
-/// Positions of a side with a border in which the image is mirrored; its outermost pixels are not repeated.
-at::Tensor reflectedPositions(int64_t size, int64_t border) {
-  if (border >= size) {
-    throw DataError(concat("a side of it has ", size, " pixels, and reflect:", border, " needs more than ", border));
-  }
-  const at::Tensor positions = at::arange(-border, size + border, at::kLong).abs();
-  return (size - 1) - (positions - (size - 1)).abs();
 }
 
 void reflect(WorkingImage& image, const TransformValues& values, const TransformContext&) {
   const auto border = static_cast<int64_t>(values[0]);
-  const at::Tensor rows = reflectedPositions(image.height(), border),
-                   columns = reflectedPositions(image.width(), border);
-  image.replace(image.pixels().index_select(2, rows).index_select(3, columns));
+  const int64_t height = image.height(), width = image.width(), shorter = std::min(height, width);
+  if (border >= shorter) {
+    throw DataError(concat("a side of it has ", shorter, " pixels, and reflect:", border, " needs more than ", border));
+  }
+  image.replace(reflectedWindow(image.pixels(), {-border, -border, height + 2 * border, width + 2 * border}));
 }
 
 /// By whole pixels, up to this part of each side.
 void shift(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
   const auto along = [&](int64_t size) {
     const double most = values[0] * static_cast<double>(size);
-    return rounded(context.random.between(-most, most));
+    return rounded(context.draw.random.between(-most, most));
   };
   const int64_t right = along(image.width()), down = along(image.height());
   image.crop({-down, -right, image.height(), image.width()});
 }
 
 void rotate(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  image.replace(rotated(image.pixels(), context.random.between(-values[0], values[0])));
+  image.replace(rotated(image.pixels(), context.draw.random.between(-values[0], values[0])));
 }
 
 void jitter(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  image.replace(jittered(image.pixels(), drawJitter(values, context.random)));
+  image.replace(jittered(image.pixels(), drawJitter(values, context.draw.random)));
 }
 
 void randAugment(WorkingImage& image, const TransformValues& values, const TransformContext& context) {
-  const std::vector<RandStep> steps = drawRandAugment(values, context.random);
+  const std::vector<RandStep> steps = drawRandAugment(values, context.draw.random);
   if (!steps.empty()) image.replace(randAugmented(image.pixels(), steps));
 }
 

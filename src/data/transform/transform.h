@@ -26,16 +26,15 @@ using TransformValues = std::array<double, 5>;
 
 /// The random numbers of an image in an epoch.
 struct ImageDraw {
-  CounterRandom ofEpoch{0}, ofImage{0};  ///< others in each epoch, and the same in all
+  CounterRandom random{0};   ///< others in each epoch
+  CounterRandom ofImage{0};  ///< the same in all
   int64_t epoch = 0;
 };
 
 /// What a transform knows beside its values: the size that the network reads, and the random numbers of this image.
 struct TransformContext {
   ImageSize input;
-  CounterRandom& random;     ///< others in each epoch
-  CounterRandom ofImage{0};  ///< the same in all
-  int64_t epoch = 0;
+  ImageDraw& draw;
 };
 
 /// What a transform does to the size of an image.

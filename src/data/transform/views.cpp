@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "data/transform/reflection.h"
 
 namespace tandem {
 namespace {
@@ -12,31 +12,27 @@ std::vector<ImageView> unchanged(const at::Tensor& images) { return {{images, 1}
 
 at::Tensor mirrored(const at::Tensor& images) { return images.flip(3).contiguous(images.suggest_memory_format()); }
 
-/// Position i of the result is position i + by of `size`; what lies outside is mirrored at the edge.
-at::Tensor shiftedPositions(int64_t size, int64_t by, at::Device device) {
-  const at::Tensor positions = (at::arange(size, at::device(device).dtype(at::kLong)) + by).abs();
-  return (size - 1) - (positions - (size - 1)).abs();
+/// Adds images and their mirror images, which share the weight.
+void addBoth(const at::Tensor& images, double weight, std::vector<ImageView>& views) {
+  views.push_back({images, weight / 2});
+  views.push_back({mirrored(images), weight / 2});
 }
 
-/// Both ways by `by` pixels.
-at::Tensor shifted(const at::Tensor& images, int64_t by) {
-  at::Tensor moved = images;
-  for (const int64_t side : {2, 3}) {
-    moved = moved.index_select(side, shiftedPositions(images.size(side), by, images.device()));
-  }
-  return moved.contiguous(images.suggest_memory_format());
+std::vector<ImageView> mirror(const at::Tensor& images) {
+  std::vector<ImageView> views;
+  addBoth(images, 1, views);
+  return views;
 }
-
-std::vector<ImageView> mirror(const at::Tensor& images) { return {{images, 0.5}, {mirrored(images), 0.5}}; }
 
 // Half of the weight is that of the images in their place, half that of those which are shifted.
 std::vector<ImageView> mirrorShift(const at::Tensor& images) {
-  check(images.size(2) > 1 && images.size(3) > 1, "images of one pixel cannot be shifted");
-  std::vector<ImageView> views{{images, 0.25}, {mirrored(images), 0.25}};
+  const int64_t height = images.size(2), width = images.size(3);
+  check(height > 1 && width > 1, "images of one pixel cannot be shifted");
+  std::vector<ImageView> views;
+  addBoth(images, 0.5, views);
   for (const int64_t by : {-1, 1}) {
-    const at::Tensor moved = shifted(images, by);
-    views.push_back({moved, 0.125});
-    views.push_back({mirrored(moved), 0.125});
+    const at::Tensor shifted = reflectedWindow(images, {by, by, height, width});
+    addBoth(shifted.contiguous(images.suggest_memory_format()), 0.25, views);
   }
   return views;
 }

@@ -43,9 +43,11 @@ Breach coefficientsAreUsed(const Config& config, const Setup& setup) {
   return unread(options, *setup.optimizer, "--optimizer", optimizers());
 }
 
+/// Whether the number of steps is known before the first.
+bool knowsItsEnd(const Config& config) { return config.measurement.steps > 0 || config.training.epochs > 0; }
+
 Breach scheduleKnowsItsEnd(const Config& config, const Setup& setup) {
-  const bool known = config.measurement.steps > 0 || config.training.epochs > 0;
-  if (known || !setup.schedule->needsTotal) return std::nullopt;
+  if (knowsItsEnd(config) || !setup.schedule->needsTotal) return std::nullopt;
   return concat("--schedule=", config.step.schedule, " needs --steps: it ends at the last step, as --steps=1000");
 }
 
@@ -104,8 +106,7 @@ Breach lookaheadIsUsed(const Config& config, const Setup&) {
 }
 
 Breach lookaheadKnowsItsEnd(const Config& config, const Setup&) {
-  const bool known = config.measurement.steps > 0 || config.training.epochs > 0;
-  if (known || config.step.lookaheadPower == 0) return std::nullopt;
+  if (knowsItsEnd(config) || config.step.lookaheadPower == 0) return std::nullopt;
   return concat("--lookahead-power=", config.step.lookaheadPower,
                 " needs --steps: the decay grows up to the last step, as --steps=1000");
 }

@@ -4,45 +4,29 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
-#include "comm/world.h"
-#include "data/loader/input_maker.h"
 #include "kernels/tensor/normalize.h"
 #include "run/inference.h"
 
 namespace tandem {
 namespace {
 
-constexpr int64_t images = 5000;  // of the source
+constexpr int64_t whitened = 5000;  // images; of the source
 constexpr int64_t together = 100;
 
-/// Calls visit(images [N, C, H, W] in fp32, normalised) for the first images.
-template <class Visit>
-void eachBatch(const RunPlan& plan, const TrainingData& data, const Visit& visit) {
-  const Dataset& dataset = *data.images;
+/// Makes the images in their order. Its bad images are not those of the training, which counts each when it comes to
+/// it.
+BatchMaker makerOf(const RunPlan& plan, const std::shared_ptr<const Dataset>& images) {
   const ImageShape input = plan.graph->node(plan.graph->input()).shape;
-  const InputMaker inputs(dataset, evaluationChain(plan, dataset.info()), {input.height, input.width, 3});
-  const at::Tensor pixels = at::empty({together, input.height, input.width, 3}, at::kByte);
-  std::vector<uint8_t> label(labelBytes(*dataset.info().labels, dataset.info().classes));
-  InputMemory memory;
-  const int64_t end = std::min(images, dataset.size());
-  for (int64_t first = 0; first < end; first += together) {
-    int64_t count = 0;
-    for (int64_t i = first; i < std::min(first + together, end); ++i) {
-      try {
-        inputs.make(i, {}, {{pixels[count].data_ptr<uint8_t>(), inputs.inputBytes()}, label, memory});
-        ++count;
-      } catch (const DataError&) {
-        if (!data.bad) throw;  // else the training counts it when it comes to it
-      }
-    }
-    if (count == 0) continue;
-    at::Tensor normalised = at::empty({count, 3, input.height, input.width}, at::kFloat);
-    normalize(pixels.narrow(0, 0, count), dataset.info().normalization, normalised);
-    visit(normalised);
-  }
+  return {images,
+          {.globalBatch = together,
+           .count = together,
+           .height = input.height,
+           .width = input.width,
+           .shuffle = false,
+           .augment = std::make_shared<const Augmentation>(Augmentation{"", evaluationChain(plan, images->info())}),
+           .badImages = badImagesOf(plan, images->size(), /*leavesOut=*/true),
+           .parts = plan.setup.decoding->parts}};
 }
 
 }  // namespace
@@ -52,16 +36,16 @@ WhiteningWeights whitenedWeights(const RunPlan& plan, const TrainingData& data) 
   WhiteningWeights weights;
   for (const NodeId id : whiteningNodes(*plan.graph)) {
     const Node& node = plan.graph->node(id);
+    const BatchMaker maker = makerOf(plan, data.images);
     Whitening whitening(node.attributes.kernelH, node.attributes.kernelW);
-    eachBatch(plan, data, [&](const at::Tensor& batch) { whitening.add(batch); });
-    at::Tensor weight = whitening.weight().contiguous();
-    if (plan.world != nullptr) {
-      const std::string own(static_cast<const char*>(weight.const_data_ptr()), weight.nbytes());
-      const std::string first = plan.world->fromFirst(own);
-      check(first.size() == weight.nbytes(), "ranks train different networks");
-      std::memcpy(weight.mutable_data_ptr(), first.data(), first.size());
+    const int64_t images = std::min(whitened, data.images->size());
+    for (int64_t k = 0; k * together < images; ++k) {
+      const at::Tensor bytes = maker.make(k).images.narrow(0, 0, std::min(together, images - k * together));
+      at::Tensor normalised = at::empty({bytes.size(0), 3, bytes.size(1), bytes.size(2)}, at::kFloat);
+      normalize(bytes, maker.normalization(), normalised);
+      whitening.add(normalised);
     }
-    weights.emplace_back(node.name + ".weight", weight);
+    weights.emplace_back(node.name + ".weight", whitening.weight());
   }
   return weights;
 }

@@ -6,8 +6,8 @@
 namespace tandem {
 
 /// Weights of the network's whitening convolutions, made from the first 5,000 training images as an evaluation reads
-/// them. Those of rank 0 are taken by all ranks. Images that cannot be read are left out, as far as the plan bears
-/// them. Empty: the network has none. Throws as openDataset() and whiteningNodes(). Collective.
+/// them. Of one that cannot be read becomes what does in training. Empty: the network has none. Throws as BatchMaker
+/// and whiteningNodes().
 WhiteningWeights whitenedWeights(const RunPlan& plan, const TrainingData& data);
 
 }  // namespace tandem

@@ -39,8 +39,8 @@ TEST(Normalizations, OfBlueFirstExchangeRedAndBlue) {
   const std::vector<uint8_t> pixels{1, 2, 3, 4, 5, 6};
   for (const NormalizationEntry& entry : normalizations()) {
     WorkingImage image(pixels, {1, 2, 3});
-    CounterRandom random(0);
-    inOrderOf(&entry, paddedOnly()).apply(image, {.input = {1, 2, 3}, .random = random});
+    ImageDraw none;
+    inOrderOf(&entry, paddedOnly()).apply(image, {.input = {1, 2, 3}, .draw = none});
     std::vector<uint8_t> out(6);
     image.write(out);
     EXPECT_EQ(out, !entry.transform.empty() ? (std::vector<uint8_t>{3, 2, 1, 6, 5, 4}) : pixels) << entry.name;

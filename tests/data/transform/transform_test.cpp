@@ -31,8 +31,8 @@ Bytes written(WorkingImage& image) {
 
 /// Applies a row that takes no random numbers.
 void applyRow(WorkingImage& image, const std::string& chain) {
-  CounterRandom none(0);
-  TransformChain::parse(chain, "--augment").apply(image, {.input = {224, 224, 3}, .random = none});
+  ImageDraw none;
+  TransformChain::parse(chain, "--augment").apply(image, {.input = {224, 224, 3}, .draw = none});
 }
 
 void jitter(WorkingImage& image, size_t which, double factor) {
@@ -290,9 +290,10 @@ TEST(Transforms, EveryOtherEpochIsTheMirrorImageOfTheOneBefore) {
   const Bytes pixels(12);
   const auto isMirrored = [&](uint64_t key, int64_t epoch) {
     WorkingImage image(pixels, {2, 2, 3});
-    CounterRandom ofEpoch(mixBits(key + static_cast<uint64_t>(epoch)));
-    TransformChain::parse("alternating_flip", "--augment")
-        .apply(image, {.input = {2, 2, 3}, .random = ofEpoch, .ofImage = CounterRandom(mixBits(key)), .epoch = epoch});
+    ImageDraw draw{.random = CounterRandom(mixBits(key + static_cast<uint64_t>(epoch))),
+                   .ofImage = CounterRandom(mixBits(key)),
+                   .epoch = epoch};
+    TransformChain::parse("alternating_flip", "--augment").apply(image, {.input = {2, 2, 3}, .draw = draw});
     return image.mirrored();
   };
   int mirrored = 0;
@@ -307,9 +308,8 @@ TEST(Transforms, EachRowRunsOnAnImage) {
   const Bytes pixels = noise(40, 30, 1);
   for (const TransformEntry& entry : transforms()) {
     WorkingImage image(pixels, {40, 30, 3});
-    CounterRandom random(6);
-    const TransformContext context{.input = {24, 24, 3}, .random = random, .ofImage = random, .epoch = 1};
-    TransformChain::parse(entry.name, "--augment").apply(image, context);
+    ImageDraw draw{.random = CounterRandom(6), .ofImage = CounterRandom(6), .epoch = 1};
+    TransformChain::parse(entry.name, "--augment").apply(image, {.input = {24, 24, 3}, .draw = draw});
     EXPECT_EQ(written(image).size(), static_cast<size_t>(image.height() * image.width() * 3)) << entry.name;
     EXPECT_NE(written(image), pixels) << entry.name;
   }

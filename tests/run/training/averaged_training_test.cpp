@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
-#include "formats/weights/weights_file.h"
 #include "run/plan/replica_set_options.h"
 #include "run/training/checkpoint_folder.h"
+#include "run/training/saved_tensor.h"
 #include "run/training/tiny_training.h"
 #include "run/training/training_state.h"
 
@@ -37,15 +36,6 @@ const at::Tensor& named(const StateTensors& state, const std::string& name) {
   const auto found = std::ranges::find(state, name, &StateTensors::value_type::first);
   if (found == state.end()) throw InternalError("no tensor " + name);
   return found->second;
-}
-
-at::Tensor savedIn(const std::string& path, const std::string& name) {
-  const auto file = WeightsFile::open(path);
-  const auto found = std::ranges::find(file.tensors(), name, &FileTensor::name);
-  if (found == file.tensors().end()) throw InternalError("no tensor " + name);
-  at::Tensor values = at::empty({static_cast<int64_t>(found->bytes.size() / sizeof(float))});
-  std::memcpy(values.mutable_data_ptr(), found->bytes.data(), found->bytes.size());
-  return values;
 }
 
 TEST_F(AveragedTraining, SavesTheMeanOfTheReplicasAverages) {

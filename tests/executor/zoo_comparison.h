@@ -172,14 +172,14 @@ struct Bound {
 
 /// Each tensor at most `factor` times as far from fp64 as ATen's, but what rounding alone explains is always allowed.
 ///
-/// fp32: 1e-5 of the tensor's norm, or the part of it that ATen's lie off, as the root mean square over all tensors: on
-/// some processors a single one of ATen's is near by chance. Of a tensor whose terms cancel only their roundings are
-/// left, so no less than a thousandth of the norm of all tensors of its kind counts. bf16: a rounding moves a value by
-/// up to 2^-9 of itself, n of them, one after the other and independent, by sqrt(n) * 2^-9. Besides, single values fall
-/// on the other side of a ReLU, by chance here or there, and move a small tensor by percents: at least the root mean
-/// square of the norms of all tensors of its kind counts. (Where very many fall, as in VGG, ATen's own distance is the
-/// larger bound.) fp16: the bound of bf16, for what is too small for a half is lost in either; where a tensor of ATen's
-/// is not finite, because values were too large, nothing is compared.
+/// fp32: 1e-5 of the tensor's norm, or `factor` times the part of it that ATen's lie off, as the root mean square over
+/// all tensors: on some processors a single one of ATen's is near by chance. Of a tensor whose terms cancel only their
+/// roundings are left, so no less than a thousandth of the norm of all tensors of its kind counts. bf16: a rounding
+/// moves a value by up to 2^-9 of itself, n of them, one after the other and independent, by sqrt(n) * 2^-9. Besides,
+/// single values fall on the other side of a ReLU, by chance here or there, and move a small tensor by percents: at
+/// least the root mean square of the norms of all tensors of its kind counts. (Where very many fall, as in VGG, ATen's
+/// own distance is the larger bound.) fp16: the bound of bf16, for what is too small for a half is lost in either;
+/// where a tensor of ATen's is not finite, because values were too large, nothing is compared.
 inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Group& exact,
                                const Bound& bound) {
   const bool isFp32 = bound.type == at::kFloat;
@@ -194,7 +194,7 @@ inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten
     sizes.push_back(std::max(exact.tensors[i].second.norm().item<double>(), least));
     parts += std::pow(aten[i] / sizes[i], 2) / static_cast<double>(aten.size());
   }
-  const double usual = isFp32 ? std::max(rounding, std::sqrt(parts)) : rounding;
+  const double usual = isFp32 ? std::max(rounding, bound.factor * std::sqrt(parts)) : rounding;
   for (size_t i = 0; i < aten.size(); ++i) {
     const auto& [name, tensor] = exact.tensors[i];
     if (bound.type == at::kHalf && !std::isfinite(aten[i])) continue;

@@ -108,8 +108,9 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
 }
 
 /// fp32: as near to fp64 as 1e-5 of the norm, or as twice what ATen's fp32 loses on the way. A shift starts at zero,
-/// and its terms cancel, so no less than a thousandth of the norm of all parameters counts. 16 bits: as near to ATen's
-/// as the suite's bound.
+/// and the thousands of terms of its gradient cancel. How much then is lost hangs on the order of the sum, which
+/// differs by processor and number of threads (measured: 40 times). So no less than a hundredth of the norm of all
+/// parameters counts. 16 bits: as near to ATen's as the suite's bound.
 void expectReference(const Weights& actual, const Case& c, const Weights& initial) {
   const auto type = find(precisions(), c.precision, "precision").compute;
   const Weights& aten = referenceOf(c.replicas, type, initial);
@@ -122,7 +123,7 @@ void expectReference(const Weights& actual, const Case& c, const Weights& initia
   double squares = 0;
   for (const at::Tensor& values : exact.values) squares += std::pow(values.norm().item<double>(), 2);
   for (size_t i = 0; i < exact.values.size(); ++i) {
-    const double size = std::max(exact.values[i].norm().item<double>(), 1e-3 * std::sqrt(squares));
+    const double size = std::max(exact.values[i].norm().item<double>(), 1e-2 * std::sqrt(squares));
     const double bound = std::max(1e-5 * size, 2 * distance(aten.values[i], exact.values[i]));
     EXPECT_LE(distance(actual.values[i], exact.values[i]), bound) << exact.names[i];
   }

@@ -1,4 +1,5 @@
-// Convolutions of ResNet-50, one pass at a time: ATen's, and each algorithm of Tandem's in each order of memory.
+// Convolutions of ResNet-50 and depthwise ones, one pass at a time: ATen's, and each algorithm of Tandem's in each
+// order of memory.
 #include "kernels/conv/convolution.h"
 
 #include <ATen/ATen.h>
@@ -16,7 +17,7 @@ constexpr std::array passes{"conv_forward", "conv_input_gradient", "conv_weight_
 struct Tensors {
   Tensors(const Convolution& shape, at::ScalarType type)
       : input(randomImages({"", shape.images, shape.inputs, shape.inputSize, shape.inputSize}, type)),
-        weight(randomImages({"", shape.outputs, shape.inputs, shape.kernel, shape.kernel}, type)
+        weight(randomImages({"", shape.outputs, shape.inputs / shape.groups, shape.kernel, shape.kernel}, type)
                    .contiguous(at::MemoryFormat::ChannelsLast)),
         outputGradient(randomImages({"", shape.images, shape.outputs, shape.outputSize(), shape.outputSize()}, type)) {}
 
@@ -26,10 +27,10 @@ struct Tensors {
 Call byAten(const Convolution& shape, at::ScalarType type, size_t pass) {
   const auto t = std::make_shared<Tensors>(shape, type);
   const std::array<int64_t, 2> stride{shape.stride, shape.stride}, padding{shape.padding(), shape.padding()};
-  if (pass == 0) return [=] { at::conv2d(t->input, t->weight, {}, stride, padding); };
+  if (pass == 0) return [=] { at::conv2d(t->input, t->weight, {}, stride, padding, {1, 1}, shape.groups); };
   return [=] {
     at::convolution_backward(t->outputGradient, t->input, t->weight, std::nullopt, stride, padding, {1, 1},
-                             /*transposed=*/false, {0, 0}, /*groups=*/1, {pass == 1, pass == 2, false});
+                             /*transposed=*/false, {0, 0}, shape.groups, {pass == 1, pass == 2, false});
   };
 }
 
@@ -41,15 +42,15 @@ struct Way {
 
 /// With the weights that belong to its order; null where it does not serve.
 std::unique_ptr<tandem::Convolution> kernelFor(const Convolution& shape, at::ScalarType type, const Way& way) {
-  const std::array<int64_t, 4> weightShape{shape.outputs, shape.inputs, shape.kernel, shape.kernel};
-  const bool inBlocks = way.blocked && type == at::kFloat;
+  const std::array<int64_t, 4> weightShape{shape.outputs, shape.inputs / shape.groups, shape.kernel, shape.kernel};
+  const bool inBlocks = way.blocked && type == at::kFloat && shape.groups == 1;
   const at::Tensor weight =
       inBlocks ? emptyBlockedWeight(weightShape)
                : at::empty(weightShape, at::TensorOptions(type).memory_format(at::MemoryFormat::ChannelsLast));
   weight.normal_();
-  return way.algorithm->make(
-      {shape.stride, shape.stride, shape.padding(), shape.padding(), shape.padding(), shape.padding(), 1, way.blocked},
-      {weight, {}, at::empty_like(weight), {}});
+  return way.algorithm->make({shape.stride, shape.stride, shape.padding(), shape.padding(), shape.padding(),
+                              shape.padding(), shape.groups, way.blocked},
+                             {weight, {}, at::empty_like(weight), {}});
 }
 
 Call byTandem(const Convolution& shape, at::ScalarType type, const Way& way, size_t pass) {

@@ -50,24 +50,42 @@ inline constexpr std::array logits{Logits{"resnet50_16x1000", 16, 1000}, Logits{
 
 /// A convolution of ResNet-50 over square images, padded to keep the size but for the stride.
 struct Convolution {
-  int64_t inputs, inputSize, outputs, kernel, stride;
+  int64_t inputs, inputSize, outputs, kernel, stride, groups = 1;
 
   static constexpr int64_t images = 16;
   int64_t outputSize() const { return inputSize / stride; }
   int64_t padding() const { return kernel / 2; }
   /// Of forward, of the input's gradient and of the weight's gradient: a multiplication and an addition per product.
   double flops() const {
-    return 2.0 * static_cast<double>(images * outputs * inputs * kernel * kernel * outputSize() * outputSize());
+    return 2.0 *
+           static_cast<double>(images * outputs * (inputs / groups) * kernel * kernel * outputSize() * outputSize());
   }
   std::string name() const {
-    return concat(inputs, "x", inputSize, "x", inputSize, "_to_", outputs, "_", kernel, "x", kernel, "_stride", stride);
+    return concat(inputs, "x", inputSize, "x", inputSize, "_to_", outputs, "_", kernel, "x", kernel, "_stride", stride,
+                  groups > 1 ? concat("_groups", groups) : "");
   }
 };
 inline constexpr std::array convolutions{
-    Convolution{3, 224, 64, 7, 2},   Convolution{64, 56, 64, 3, 1},   Convolution{64, 56, 256, 1, 1},
-    Convolution{256, 56, 64, 1, 1},  Convolution{128, 56, 128, 3, 2}, Convolution{128, 28, 128, 3, 1},
-    Convolution{256, 56, 512, 1, 2}, Convolution{256, 14, 256, 3, 1}, Convolution{1024, 14, 256, 1, 1},
-    Convolution{512, 7, 512, 3, 1},  Convolution{512, 7, 2048, 1, 1},
+    Convolution{3, 224, 64, 7, 2},
+    Convolution{64, 56, 64, 3, 1},
+    Convolution{64, 56, 256, 1, 1},
+    Convolution{256, 56, 64, 1, 1},
+    Convolution{128, 56, 128, 3, 2},
+    Convolution{128, 28, 128, 3, 1},
+    Convolution{256, 56, 512, 1, 2},
+    Convolution{256, 14, 256, 3, 1},
+    Convolution{1024, 14, 256, 1, 1},
+    Convolution{512, 7, 512, 3, 1},
+    Convolution{512, 7, 2048, 1, 1},
+    // MobileNet-v2, EfficientNet-B0, ConvNeXt-Tiny
+    Convolution{32, 112, 32, 3, 1, 32},
+    Convolution{96, 112, 96, 3, 2, 96},
+    Convolution{144, 56, 144, 3, 1, 144},
+    Convolution{384, 14, 384, 3, 1, 384},
+    Convolution{144, 56, 144, 5, 2, 144},
+    Convolution{480, 14, 480, 5, 1, 480},
+    Convolution{1152, 7, 1152, 5, 1, 1152},
+    Convolution{96, 56, 96, 7, 1, 96},
 };
 
 }  // namespace tandem::bench

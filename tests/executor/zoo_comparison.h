@@ -54,18 +54,23 @@ inline std::vector<Way> plannedWays(const Precision& precision, const Graph& gra
   const auto* const winograd = &find(convolutionAlgorithms(), "winograd", "algorithm");
   const auto* const packed = &find(convolutionAlgorithms(), "packed", "algorithm");
   const auto* const pointwise = &find(convolutionAlgorithms(), "pointwise", "algorithm");
+  const auto* const depthwise = &find(convolutionAlgorithms(), "depthwise", "algorithm");
+  // With groups none of the others serves.
   const auto add = [&](const char* layout, const char* name, const PassAlgorithms& passes, double factor) {
-    const std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
-    ways.push_back({concat(layout, ' ', name),
+    std::vector<PassAlgorithms> algorithms(graph.nodes().size(), passes);
+    for (size_t i = 0; i < algorithms.size(); ++i) {
+      if (graph.nodes()[i].attributes.groups > 1) algorithms[i].fill(depthwise);
+    }
+    ways.push_back({concat(layout, ' ', name, " and depthwise"),
                     {.compute = precision.compute,
                      .kernels = {.layout = find(layouts(), layout, "layout"), .algorithms = algorithms}},
                     factor});
   };
   if (isFp32) {
     add("blocked", "winograd", {winograd, winograd, winograd}, winogradRoundings);
-    add("nhwc", "packed and pointwise", {pointwise, pointwise, packed}, sameRoundings);
+    add("nhwc", "packed, pointwise", {pointwise, pointwise, packed}, sameRoundings);
   } else {
-    add("nhwc", "winograd and packed", {winograd, winograd, packed}, sameRoundings);
+    add("nhwc", "winograd, packed", {winograd, winograd, packed}, sameRoundings);
   }
   return ways;
 }

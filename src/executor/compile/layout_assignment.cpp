@@ -14,8 +14,8 @@ OpLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector
   bool input = false, output = false;
   if (node.operation->traits.convolution) {
     const int64_t groups = node.attributes.groups, inputs = graph.inputShapes(node).front().channels;
-    output = canBlock(node.attributes.outputs / groups);
-    input = output && canBlock(inputs / groups);
+    output = canBlock(node.attributes.outputs, groups);
+    input = output && canBlock(inputs, groups);
   } else if (node.operation->traits.channelwise) {
     input = output = std::ranges::any_of(call.inputs, isBlocked);
   }

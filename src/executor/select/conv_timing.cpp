@@ -26,11 +26,11 @@ std::array<bool, convolutionPasses> measuredPasses(const TrialLayer& layer, cons
 }  // namespace
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
-  return layout.blocked && canBlock(layer.attributes.outputs / layer.attributes.groups);
+  return layout.blocked && canBlock(layer.attributes.outputs, layer.attributes.groups);
 }
 
 bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) {
-  return blocksOutput(layer, layout) && canBlock(layer.input.channels / layer.attributes.groups);
+  return blocksOutput(layer, layout) && canBlock(layer.input.channels, layer.attributes.groups);
 }
 
 ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type) {

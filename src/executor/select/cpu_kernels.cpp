@@ -17,7 +17,7 @@ namespace tandem {
 namespace {
 
 constexpr double layoutWorthChanging = 1.01;       // less than for one layer: a sum over all layers is more exact
-constexpr const char* ownKernels = ", kernels 4";  // counted up when one of our kernels becomes faster or slower
+constexpr const char* ownKernels = ", kernels 5";  // counted up when one of our kernels becomes faster or slower
 constexpr int64_t imagesPerThread = 4;             // of a call: enough to keep every thread busy
 constexpr double largestError = 10;                // of a pass that can be: a cache may hold anything
 constexpr int64_t parts = 4;                       // of the images, one for each call

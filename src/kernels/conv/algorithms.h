@@ -44,6 +44,12 @@ std::unique_ptr<Convolution> makePackedConvolution(const ConvolutionGeometry& ge
 std::unique_ptr<Convolution> makePointwiseConvolution(const ConvolutionGeometry& geometry,
                                                       const ConvolutionParameters& parameters);
 
+/// A depthwise convolution by our own sums (kernels/conv/depthwise.h), all passes. float or bfloat16, summed in fp32
+/// and rounded once. Null for other groups, channels that are not whole vectors, filters that are not 3, 5 or 7 wide or
+/// higher than 7, and strides above 2 or unequal.
+std::unique_ptr<Convolution> makeDepthwiseConvolution(const ConvolutionGeometry& geometry,
+                                                      const ConvolutionParameters& parameters);
+
 using MakeConvolution = std::unique_ptr<Convolution> (*)(const ConvolutionGeometry&, const ConvolutionParameters&);
 
 /// A bfloat16 convolution by one of float, for processors without bfloat16 products; each result is rounded once. Null

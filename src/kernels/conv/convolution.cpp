@@ -22,6 +22,8 @@ constexpr std::array algorithms{
                          makePackedConvolution},
     ConvolutionAlgorithm{"pointwise", "1x1 as our own products of rows, the weights packed once a step", activations,
                          makePointwiseConvolution},
+    ConvolutionAlgorithm{"depthwise", "a filter for each channel, by our own sums", allPasses,
+                         makeDepthwiseConvolution},
 };
 
 constexpr size_t passCount = std::tuple_size_v<PassAlgorithms>;

@@ -11,6 +11,8 @@ int64_t blockChannels() { return vectorLanes(); }
 
 bool canBlock(int64_t channels) { return channels % blockChannels() == 0; }
 
+bool canBlock(int64_t channels, int64_t groups) { return canBlock(channels == groups ? channels : channels / groups); }
+
 at::Tensor emptyBlockedWeight(at::IntArrayRef shape) {
   const int64_t b = blockChannels();
   return at::empty({shape[0] / b, shape[1] / b, shape[2], shape[3], b, b}).permute({0, 5, 1, 4, 2, 3});

@@ -12,6 +12,10 @@ int64_t blockChannels();
 /// sums) need no change.
 bool canBlock(int64_t channels);
 
+/// Whether a convolution of so many groups may have one side, of `channels` channels, in blocks. No block is shared by
+/// groups, but of a depthwise convolution.
+bool canBlock(int64_t channels, int64_t groups);
+
 /// Memory for activations [N, C, H, W]: channels-last or blocked. REQUIRES for blocked: canBlock(C).
 at::Tensor emptyActivations(at::IntArrayRef shape, bool blocked, const at::TensorOptions& options);
 

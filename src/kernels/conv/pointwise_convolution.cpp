@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-using pointwise::Pixels, pointwise::Product, pointwise::Weights;
+using pointwise::Pixels, pointwise::Weights;
 
 const pointwise::Kernels& kernels() { return isaKernels<pointwise::Kernels>(); }
 
@@ -69,7 +69,7 @@ class PointwiseConvolution final : public Convolution {
   }
 
   // x takes half of the cache; the rest is for the weights.
-  static void multiply(Product product, int64_t images) {
+  static void multiply(pointwise::Product product, int64_t images) {
     const int64_t bytes = product.from.order.channels * static_cast<int64_t>(sizeof(float));
     product.placesAtOnce = std::clamp<int64_t>(coreCacheBytes() / 2 / bytes, 1, kernels().mostPlaces);
     at::parallel_for(0, images * product.high * product.wide, product.placesAtOnce,

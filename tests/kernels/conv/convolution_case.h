@@ -16,8 +16,8 @@ struct Case {
   Order order;
   const ConvolutionAlgorithm* algorithm;
 
-  bool blocksOutput() const { return order == Order::blocked && canBlock(layer.outputs / layer.geometry.groups); }
-  bool blocksInput() const { return blocksOutput() && canBlock(layer.inputs / layer.geometry.groups); }
+  bool blocksOutput() const { return order == Order::blocked && canBlock(layer.outputs, layer.geometry.groups); }
+  bool blocksInput() const { return blocksOutput() && canBlock(layer.inputs, layer.geometry.groups); }
 
   ConvolutionGeometry geometry() const {
     ConvolutionGeometry geometry = layer.geometry;

@@ -116,6 +116,15 @@ constexpr Layer layers[] = {
     {"depthwise", 1, 6, 6, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 6}, false},
     {"oneChannel", 1, 1, 1, 5, 7, 3, 3, {1, 1, 1, 1, 1, 1, 1}, true},
     {"onePixel", 4, 32, 16, 1, 1, 1, 1, {1, 1, 0, 0, 0, 0, 1}, true},
+    {"depthwise3x3", 2, 48, 48, 14, 23, 3, 3, {1, 1, 1, 1, 1, 1, 48}, false},
+    {"depthwise3x3Strided", 2, 32, 32, 19, 24, 3, 3, {2, 2, 1, 1, 1, 1, 32}, true},
+    {"depthwise3x3StridedUnequal", 2, 16, 16, 12, 16, 3, 3, {2, 2, 0, 1, 0, 1, 16}, false},
+    {"depthwise5x5", 3, 32, 32, 9, 15, 5, 5, {1, 1, 2, 2, 2, 2, 32}, false},
+    {"depthwise5x5Strided", 2, 16, 16, 28, 18, 5, 5, {2, 2, 2, 2, 2, 2, 16}, false},
+    {"depthwise7x7", 2, 64, 64, 10, 22, 7, 7, {1, 1, 3, 3, 3, 3, 64}, true},
+    {"depthwise7x7Strided", 2, 16, 16, 15, 30, 7, 7, {2, 2, 3, 3, 3, 3, 16}, false},
+    {"depthwiseSmallerThanItsFilter", 2, 32, 32, 2, 3, 5, 5, {1, 1, 2, 2, 2, 2, 32}, false},
+    {"depthwiseUnequal", 1, 16, 16, 12, 8, 1, 5, {1, 1, 0, 0, 1, 3, 16}, true},
 };
 
 /// Every pair of a layer and an algorithm that serves it, in both orders of memory where channels come in blocks; and
@@ -154,6 +163,7 @@ TEST(ConvolutionCases, EveryAlgorithmServesSomeLayer) {
   EXPECT_TRUE(served.contains({"direct", at::kBFloat16, Order::blocked}));
   EXPECT_TRUE(served.contains({"winograd", at::kFloat, Order::blocked}));
   EXPECT_TRUE(served.contains({"pointwise", at::kFloat, Order::blocked}));
+  EXPECT_TRUE(served.contains({"depthwise", at::kBFloat16, Order::blocked}));
 }
 
 TEST(ConvolutionShapes, ASecondShapeIsServedToo) {
@@ -319,9 +329,43 @@ TEST(Widened, IsTheFp32ConvolutionRoundedOnce) {
   }
 }
 
+TEST(Depthwise, ServesOnlyWhatItIsFor) {
+  struct Row {
+    std::vector<int64_t> weight;
+    int64_t groups, strideH, strideW;
+    at::ScalarType type;
+    bool served;
+  };
+  for (const Row& row :
+       {Row{{32, 1, 3, 3}, 32, 1, 1, at::kFloat, true}, Row{{32, 1, 7, 5}, 32, 2, 2, at::kBFloat16, true},
+        Row{{32, 1, 3, 3}, 32, 1, 1, at::kHalf, false}, Row{{32, 1, 3, 3}, 32, 1, 2, at::kFloat, false},
+        Row{{32, 1, 3, 3}, 32, 3, 3, at::kFloat, false}, Row{{32, 1, 3, 4}, 32, 1, 1, at::kFloat, false},
+        Row{{32, 1, 9, 3}, 32, 1, 1, at::kFloat, false}, Row{{64, 1, 3, 3}, 32, 1, 1, at::kFloat, false},
+        Row{{32, 2, 3, 3}, 16, 1, 1, at::kFloat, false}, Row{{20, 1, 3, 3}, 20, 1, 1, at::kFloat, false}}) {
+    const at::Tensor weight = at::zeros(row.weight, row.type).contiguous(channelsLast);
+    ConvolutionGeometry geometry;
+    geometry.groups = row.groups, geometry.strideH = row.strideH, geometry.strideW = row.strideW;
+    EXPECT_EQ(makeDepthwiseConvolution(geometry, {weight, {}, at::empty_like(weight), {}}) != nullptr, row.served)
+        << at::IntArrayRef(row.weight) << " groups " << row.groups << " stride " << row.strideH << ',' << row.strideW;
+  }
+}
+
+TEST(Depthwise, SeesThatWeightsHaveChanged) {
+  const at::Tensor weight = at::ones({16, 1, 3, 3}).contiguous(channelsLast), x = at::ones({1, 16, 4, 4});
+  const at::Tensor input = x.contiguous(channelsLast);
+  const auto kernel = makeDepthwiseConvolution({1, 1, 1, 1, 1, 1, 16}, {weight, {}, at::empty_like(weight), {}});
+  const at::Tensor before = kernel->forward(input), slope = kernel->backwardInput(input, input);
+  at::Tensor(weight).mul_(2);
+  EXPECT_TRUE(kernel->forward(input).equal(before));
+  kernel->weightsChanged();
+  EXPECT_TRUE(kernel->forward(input).equal(before * 2));
+  EXPECT_TRUE(kernel->backwardInput(input, input).equal(slope * 2));
+}
+
 struct AlgorithmAndSize {
   const ConvolutionAlgorithm* algorithm;
   int64_t size;  // of the weight, in each direction
+  int64_t groups = 1;
 };
 
 class Threads : public testing::TestWithParam<AlgorithmAndSize> {};
@@ -331,19 +375,19 @@ TEST_P(Threads, ChangeNoBit) {
   if (convolutionLibrary().empty()) GTEST_SKIP() << "a build without oneDNN";
   at::manual_seed(7);
   const int threads = at::get_num_threads();
-  const int64_t size = GetParam().size, padding = size / 2;
-  const at::Tensor weight = at::randn({32, 48, size, size}).contiguous(channelsLast);
-  const at::Tensor x = at::randn({3, 48, 40, 40}).contiguous(channelsLast), dy = at::randn({3, 32, 40, 40});
+  const auto& [algorithm, size, groups] = GetParam();
+  const int64_t padding = size / 2, outputs = groups > 1 ? 48 : 32;
+  const at::Tensor weight = at::randn({outputs, 48 / groups, size, size}).contiguous(channelsLast);
+  const at::Tensor x = at::randn({3, 48, 40, 40}).contiguous(channelsLast), dy = at::randn({3, outputs, 40, 40});
   std::vector<at::Tensor> results;
   for (const int count : {1, 2, 3}) {
     at::set_num_threads(count);
     const at::Tensor gradient = at::empty_like(weight);
-    const auto kernel =
-        GetParam().algorithm->make({1, 1, padding, padding, padding, padding, 1}, {weight, {}, gradient, {}});
+    const auto kernel = algorithm->make({1, 1, padding, padding, padding, padding, groups}, {weight, {}, gradient, {}});
     const at::Tensor y = kernel->forward(x), outputGradient = dy.contiguous(channelsLast);
     kernel->backwardParameters(x, outputGradient);
     std::vector<at::Tensor> own{y.flatten(), kernel->backwardInput(x, outputGradient).flatten()};
-    if (GetParam().algorithm->passes[2]) own.push_back(gradient.flatten());
+    if (algorithm->passes[2]) own.push_back(gradient.flatten());
     results.push_back(at::cat(own));
     EXPECT_TRUE(results.back().equal(results.front())) << count;
   }
@@ -353,7 +397,8 @@ TEST_P(Threads, ChangeNoBit) {
 INSTANTIATE_TEST_SUITE_P(Algorithms, Threads,
                          testing::Values(AlgorithmAndSize{&convolutionAlgorithms()[1], 3},
                                          AlgorithmAndSize{&convolutionAlgorithms()[3], 3},
-                                         AlgorithmAndSize{&convolutionAlgorithms()[4], 1}),
+                                         AlgorithmAndSize{&convolutionAlgorithms()[4], 1},
+                                         AlgorithmAndSize{&convolutionAlgorithms()[5], 5, 48}),
                          [](const auto& row) { return std::string(row.param.algorithm->name); });
 
 TEST(Winograd, SeesThatWeightsHaveChanged) {

@@ -29,7 +29,7 @@ struct NormAct {
         outputGradient(randomImages(shape, type)),
         parameters{at::rand({shape.channels}) + 0.5, at::randn({shape.channels}), at::zeros({shape.channels}),
                    at::ones({shape.channels})} {
-    options.relu = true;
+    options.activation = tandem::Activation::relu;
     if (hasResidual) residual = randomImages(shape, type);
   }
 

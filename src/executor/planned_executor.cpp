@@ -77,7 +77,7 @@ class PlannedExecutor final : public Executor {
 };
 
 void PlannedExecutor::bind(const Graph& graph, FlatBuffers& buffers) {
-  plan_ = withPaddedImages(fuse(graph), graph, options_.kernels.zeroChannels);
+  plan_ = withPaddedImages(fuse(graph, options_.device), graph, options_.kernels.zeroChannels);
   imageChannels_ = graph.node(graph.input()).shape.channels + options_.kernels.zeroChannels;
   values_ = graph.nodes().size();
   outputNodes_ = graph.outputs();
@@ -171,7 +171,8 @@ void PlannedExecutor::planValues(const Graph& graph) {
     // An input may be overwritten if this call is its only reader, no repetition starts from it, and its maker's
     // backward does not read it.
     step.binding.mayOverwrite = maker[first] && maker[first]->binding.plan->readers == 1 &&
-                                !recomputation_.kept[first] && !maker[first]->binding.plan->relu &&
+                                !recomputation_.kept[first] &&
+                                maker[first]->binding.plan->activation == Activation::none &&
                                 outputMayBeOverwritten(maker[first]->binding.node->operation->name);
     // The convolution and the batch-norm behind it share one place for the statistics.
     if (step.binding.plan->afterConvolution && sumsServe) {

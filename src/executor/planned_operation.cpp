@@ -99,7 +99,7 @@ class BatchNorm final : public Bound {
                     binding.runningVar,
                     binding.weightGradient,
                     binding.biasGradient},
-        options_{attributes().epsilon, attributes().momentum, binding.plan->relu, true, binding.statistics},
+        options_{attributes().epsilon, attributes().momentum, binding.plan->activation, true, binding.statistics},
         engines_(binding.norms) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
@@ -167,9 +167,9 @@ at::Tensor geluTanhGradient(const at::Tensor& dy, const at::Tensor& x) { return 
 
 /// An element-wise function whose derivative follows from one tensor: its output or its input.
 template <auto gradientOf, bool readsOutput>
-class Activation final : public Bound {
+class Activated final : public Bound {
  public:
-  explicit Activation(const PlannedBinding& binding) : Bound(binding) {}
+  explicit Activated(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
     at::Tensor output = call(inputs, mode);
@@ -333,13 +333,13 @@ constexpr std::array rows{
     Row{"conv", makePlannedConvolution, {.input = true}},
     Row{"linear", make<Linear>, {.input = true}, true},
     Row{"batch_norm", make<BatchNorm>, {.input = true}},
-    Row{"relu", make<Activation<reluGradient, true>>, {.output = true}},
-    Row{"relu6", make<Activation<relu6Gradient, true>>, {.output = true}},
-    Row{"sigmoid", make<Activation<sigmoidGradient, true>>, {.output = true}},
-    Row{"tanh", make<Activation<tanhGradient, true>>, {.output = true}},
-    Row{"silu", make<Activation<siluGradient, false>>, {.input = true}},
-    Row{"gelu", make<Activation<geluGradient, false>>, {.input = true}},
-    Row{"gelu_tanh", make<Activation<geluTanhGradient, false>>, {.input = true}},
+    Row{"relu", make<Activated<reluGradient, true>>, {.output = true}},
+    Row{"relu6", make<Activated<relu6Gradient, true>>, {.output = true}},
+    Row{"sigmoid", make<Activated<sigmoidGradient, true>>, {.output = true}},
+    Row{"tanh", make<Activated<tanhGradient, true>>, {.output = true}},
+    Row{"silu", make<Activated<siluGradient, false>>, {.input = true}},
+    Row{"gelu", make<Activated<geluGradient, false>>, {.input = true}},
+    Row{"gelu_tanh", make<Activated<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},
     Row{.operation = "max_pool",
@@ -381,7 +381,7 @@ KeptForBackward keptForBackward(const Graph& graph, const PlannedNode& call, con
   const bool byKernel = hasNormActKernel(options.device, options.compute, options.kernels.layout.format,
                                          /*joins=*/options.statistics != nullptr);
   const bool readsMask = call.hasResidual() || !byKernel || node.shape.height * node.shape.width == 1;
-  kept.output = kept.output || (call.relu && readsMask);
+  kept.output = kept.output || (call.activation == Activation::relu && readsMask);
   return kept;
 }
 

@@ -57,7 +57,8 @@ ActualSetup placementOf(const RunPlan& plan, const ReplicaSetOptions& team) {
   placement.kernels = team.kernels.details;
   placement.zeroChannels = team.kernels.zeroChannels;
   placement.convolutionPasses = passesOf(team.kernels, *team.graph);
-  if (plan.setup.executor->planned) placement.byAutograd = operationsByAutograd(*team.graph);
+  if (plan.setup.executor->planned)
+    placement.byAutograd = operationsByAutograd(*team.graph, team.devices.front().torch());
   placement.activationBytes = plan.activationBytes;
   placement.parameters = plan.parameters;
   if (plan.data) placement.dataImages = plan.data->images;

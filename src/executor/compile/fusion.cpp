@@ -4,13 +4,15 @@
 #include <optional>
 
 #include "graph/operation.h"
+#include "kernels/norm/norm_act.h"
 
 namespace tandem {
 namespace {
 
 class Fusion {
  public:
-  explicit Fusion(const Graph& graph) : graph_(graph), uses_(graph.nodes().size(), 0), gone_(graph.nodes().size()) {
+  Fusion(const Graph& graph, at::Device device)
+      : graph_(graph), device_(device), uses_(graph.nodes().size(), 0), gone_(graph.nodes().size()) {
     for (const Node& node : graph.nodes()) {
       for (const NodeId input : node.inputs) ++uses_[index(input)];
     }
@@ -25,7 +27,7 @@ class Fusion {
     std::vector<PlannedNode> plan;
     for (NodeId id = 1; id < count; ++id) {
       if (gone_[index(id)]) continue;
-      plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id, false}));
+      plan.push_back(fused[index(id)].value_or(PlannedNode{id, graph_.node(id).inputs, id}));
       plan.back().readers = uses_[index(plan.back().output)];
       plan.back().afterConvolution = isAfterConvolution(plan.back());
     }
@@ -40,33 +42,36 @@ class Fusion {
     return is(call.node, "batch_norm") && is(call.inputs.front(), "conv") && uses_[index(call.inputs.front())] == 1;
   }
 
-  // relu <- batch_norm, or relu <- add <- batch_norm, if nobody else reads the values between.
-  std::optional<PlannedNode> endingAt(NodeId relu) {
-    if (!is(relu, "relu")) return std::nullopt;
-    const NodeId before = graph_.node(relu).inputs.front();
-    if (isNormReadOnce(before)) return fusedNode(before, graph_.node(before).inputs, relu);
+  // activation <- batch_norm, or relu <- add <- batch_norm, if nobody else reads the values between.
+  std::optional<PlannedNode> endingAt(NodeId last) {
+    const Activation activation = activationOf(graph_.node(last).operation->name);
+    if (activation == Activation::none || !normActHas(activation, device_)) return std::nullopt;
+    const NodeId before = graph_.node(last).inputs.front();
+    if (isNormReadOnce(before)) return fusedNode(before, graph_.node(before).inputs, last, activation);
     const Node& add = graph_.node(before);
-    if (!is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2) return std::nullopt;
+    if (activation != Activation::relu || !is(before, "add") || uses_[index(before)] != 1 || add.inputs.size() != 2)
+      return std::nullopt;
     // Of two batch-norms the later one: backward then meets the parameters in the order of the flat buffers.
     const auto [first, second] = std::minmax(add.inputs[0], add.inputs[1]);
     if (!isNormReadOnce(second) && !isNormReadOnce(first)) return std::nullopt;
     const NodeId norm = isNormReadOnce(second) ? second : first;
     gone_[index(before)] = true;
-    return fusedNode(norm, {graph_.node(norm).inputs.front(), norm == second ? first : second}, relu);
+    return fusedNode(norm, {graph_.node(norm).inputs.front(), norm == second ? first : second}, last, activation);
   }
 
-  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> inputs, NodeId relu) {
+  PlannedNode fusedNode(NodeId norm, std::vector<NodeId> inputs, NodeId last, Activation activation) {
     gone_[index(norm)] = true;
-    return {norm, std::move(inputs), relu, /*relu=*/true};
+    return {norm, std::move(inputs), last, activation};
   }
 
   const Graph& graph_;
+  at::Device device_;
   std::vector<int> uses_;
   std::vector<bool> gone_;
 };
 
 }  // namespace
 
-std::vector<PlannedNode> fuse(const Graph& graph) { return Fusion(graph).run(); }
+std::vector<PlannedNode> fuse(const Graph& graph, at::Device device) { return Fusion(graph, device).run(); }
 
 }  // namespace tandem

@@ -13,9 +13,9 @@ OpLayout layoutOf(const Graph& graph, const PlannedNode& call, const std::vector
   const auto isBlocked = [&](NodeId value) { return blocked[static_cast<size_t>(value)]; };
   bool input = false, output = false;
   if (node.operation->traits.convolution) {
-    const int64_t groups = node.attributes.groups, inputs = graph.inputShapes(node).front().channels;
-    output = canBlock(node.attributes.outputs, groups);
-    input = output && canBlock(inputs, groups);
+    const int64_t inputs = graph.inputShapes(node).front().channels;
+    const BlockedSides sides = blockedSides(inputs, node.attributes.outputs, node.attributes.groups);
+    input = sides.input, output = sides.output;
   } else if (node.operation->traits.channelwise) {
     input = output = std::ranges::any_of(call.inputs, isBlocked);
   }

@@ -54,7 +54,7 @@ class Passes {
 }  // namespace
 
 std::vector<OpCost> opCosts(const Graph& graph, const ExecutorOptions& options, int64_t images) {
-  const auto plan = fuse(graph);
+  const auto plan = fuse(graph, options.device);
   const Activations activations = activationsOf(graph, plan, options);
   const PlanDescription description = describePlan(graph, options, images);
   const auto element = static_cast<double>(c10::elementSize(options.compute));

@@ -49,8 +49,8 @@ std::string operationText(const Graph& graph, const PlannedNode& call) {
   if (call.zeroChannels > 0) {
     text += concat(" (", call.zeroChannels, call.zeroChannels == 1 ? " channel of zeros)" : " channels of zeros)");
   }
-  if (!call.relu) return text;
-  return text + (call.hasResidual() ? " + add + relu" : " + relu");
+  if (call.activation == Activation::none) return text;
+  return concat(text, call.hasResidual() ? " + add + " : " + ", operationOf(call.activation));
 }
 
 int64_t parametersOf(const Graph& graph, NodeId node) {
@@ -98,9 +98,9 @@ OpDescription described(const Graph& graph, const PlannedNode& call, int64_t ima
 
 }  // namespace
 
-std::vector<std::string> operationsByAutograd(const Graph& graph) {
+std::vector<std::string> operationsByAutograd(const Graph& graph, at::Device device) {
   std::vector<std::string> names;
-  for (const PlannedNode& call : fuse(graph)) {
+  for (const PlannedNode& call : fuse(graph, device)) {
     const std::string name(graph.node(call.node).operation->name);
     if (!hasPlannedBackward(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
@@ -108,7 +108,7 @@ std::vector<std::string> operationsByAutograd(const Graph& graph) {
 }
 
 PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images) {
-  const auto plan = withPaddedImages(fuse(graph), graph, options.kernels.zeroChannels);
+  const auto plan = withPaddedImages(fuse(graph, options.device), graph, options.kernels.zeroChannels);
   const auto layouts = blockedLayouts(graph, plan);
   const Activations activations = activationsOf(graph, plan, options);
   const Recomputation chosen = recomputation(activations, options.recompute.cuts(activations));

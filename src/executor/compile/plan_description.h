@@ -37,7 +37,7 @@ struct PlanDescription {
 /// and the kernels' workspaces are not included.
 PlanDescription describePlan(const Graph& graph, const ExecutorOptions& options, int64_t images);
 
-/// The operations of a graph for which the planned executor uses libtorch's autograd, one ATen call at a time.
-std::vector<std::string> operationsByAutograd(const Graph& graph);
+/// The operations of a graph for which the planned executor uses libtorch's autograd there, one ATen call at a time.
+std::vector<std::string> operationsByAutograd(const Graph& graph, at::Device device);
 
 }  // namespace tandem

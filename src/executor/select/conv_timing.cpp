@@ -19,6 +19,10 @@ namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 
+BlockedSides sidesOf(const TrialLayer& layer) {
+  return blockedSides(layer.input.channels, layer.attributes.outputs, layer.attributes.groups);
+}
+
 std::array<bool, convolutionPasses> measuredPasses(const TrialLayer& layer, const ConvCandidate& candidate) {
   return {candidate.measures(0), candidate.measures(1) && layer.wantsInputGradient, candidate.measures(2)};
 }
@@ -26,12 +30,10 @@ std::array<bool, convolutionPasses> measuredPasses(const TrialLayer& layer, cons
 }  // namespace
 
 bool blocksOutput(const TrialLayer& layer, const LayoutEntry& layout) {
-  return layout.blocked && canBlock(layer.attributes.outputs, layer.attributes.groups);
+  return layout.blocked && sidesOf(layer).output;
 }
 
-bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) {
-  return blocksOutput(layer, layout) && canBlock(layer.input.channels, layer.attributes.groups);
-}
+bool blocksInput(const TrialLayer& layer, const LayoutEntry& layout) { return layout.blocked && sidesOf(layer).input; }
 
 ConvolutionParameters emptyParameters(const TrialLayer& layer, const LayoutEntry& layout, at::ScalarType type) {
   const Attributes& a = layer.attributes;
@@ -140,7 +142,7 @@ class NormTrial {
 
   double seconds(int64_t call, bool blocked) {
     const at::Tensor x = sides_.x.ofCall(call, blocked), dy = sides_.dy.ofCall(call, blocked);
-    const NormActOptions options{.relu = true};
+    const NormActOptions options{.activation = Activation::relu};
     NormActSaved saved;
     const Nanos begin = now();
     normAct(x, {}, parameters_, options, saved);

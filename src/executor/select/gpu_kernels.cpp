@@ -101,9 +101,9 @@ class Choosing {
                                            shapes.x, shapes.weight);
     problem.sums = true;
     const NormActOptions options = optionsOf(norm);
-    const std::string operation =
-        concat(problem.text(), ", batch-norm", norm.hasResidual() ? " + add" : "", norm.relu ? " + relu" : "",
-               " epsilon ", options.epsilon, " momentum ", options.momentum);
+    const std::string operation = concat(problem.text(), ", batch-norm", norm.hasResidual() ? " + add" : "",
+                                         norm.activation == Activation::relu ? " + relu" : "", " epsilon ",
+                                         options.epsilon, " momentum ", options.momentum);
     const auto [place, isNew] = knownStats_.try_emplace(operation);
     if (isNew) place->second = measured(operation, problem, shapes, norm);
     return place->second;
@@ -133,7 +133,7 @@ class Choosing {
   /// The options of a batch-norm in training.
   NormActOptions optionsOf(const PlannedNode& norm) const {
     const Attributes& a = graph_.node(norm.node).attributes;
-    return {a.epsilon, a.momentum, norm.relu, true};
+    return {a.epsilon, a.momentum, norm.activation, true};
   }
 
   at::Tensor perChannel(int64_t channels, double value) const {
@@ -233,8 +233,8 @@ class Choosing {
 
 /// Replaces convolutions and the batch-norms behind them by pairs that are faster together. In a pair Tandem's kernels
 /// do the rest of the batch-norm.
-void chooseStats(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
-  for (const PlannedNode& call : fuse(graph)) {
+void chooseStats(const Graph& graph, at::Device device, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
+  for (const PlannedNode& call : fuse(graph, device)) {
     if (!call.afterConvolution) continue;
     const StatsResult result = choosing.withStats(call);
     choice.engines[static_cast<size_t>(call.inputs.front())].withStats = result.engine;
@@ -263,9 +263,9 @@ void chooseConvolutions(const Graph& graph, const GpuKernelTrial& trial, Choosin
 }
 
 /// Of the batch-norms that are in no pair.
-void chooseNorms(const Graph& graph, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
-  for (const PlannedNode& call : fuse(graph)) {
-    if (!graph.node(call.node).operation->traits.batchNorm || !call.relu) continue;
+void chooseNorms(const Graph& graph, at::Device device, Choosing& choosing, GpuKernelChoice& choice, Times& total) {
+  for (const PlannedNode& call : fuse(graph, device)) {
+    if (!graph.node(call.node).operation->traits.batchNorm || call.activation != Activation::relu) continue;
     if (call.afterConvolution && !choice.engines[static_cast<size_t>(call.inputs.front())].withStats.empty()) continue;
     const NormResult result = choosing.of(call);
     choice.norms[static_cast<size_t>(call.node)] = result.engines;
@@ -287,9 +287,9 @@ GpuKernelChoice fastestGpuKernels(const Graph& graph, const GpuKernelTrial& tria
   Times total;
   // What gains the most comes first, because time may run out. On an H100 in fp16 these are convolutions with
   // statistics. Batch-norms come last: building one of their plans takes a second.
-  if (!trial.forwardOnly) chooseStats(graph, choosing, choice, total);
+  if (!trial.forwardOnly) chooseStats(graph, trial.device, choosing, choice, total);
   chooseConvolutions(graph, trial, choosing, choice, total);
-  if (trial.norms && !trial.forwardOnly) chooseNorms(graph, choosing, choice, total);
+  if (trial.norms && !trial.forwardOnly) chooseNorms(graph, trial.device, choosing, choice, total);
   if (total.best > 0) choice.gain = total.first / total.best;
   choice.measured = choosing.measured();
   choice.notes = planNotes();

@@ -45,8 +45,8 @@ std::unique_ptr<Convolution> makePointwiseConvolution(const ConvolutionGeometry&
                                                       const ConvolutionParameters& parameters);
 
 /// A depthwise convolution by our own sums (kernels/conv/depthwise.h), all passes. float or bfloat16, summed in fp32
-/// and rounded once. Null for other groups, channels that are not whole vectors, filters that are not 3, 5 or 7 wide or
-/// higher than 7, and strides above 2 or unequal.
+/// and rounded once. Filters are 3, 5 or 7 wide and at most 7 high, strides are 1 or 2 and equal. Null for others, and
+/// for channels that are not whole vectors.
 std::unique_ptr<Convolution> makeDepthwiseConvolution(const ConvolutionGeometry& geometry,
                                                       const ConvolutionParameters& parameters);
 

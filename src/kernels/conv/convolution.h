@@ -17,7 +17,7 @@ struct ConvolutionGeometry {
   int64_t top = 0, bottom = 0, left = 0, right = 0;  ///< zero padding
   int64_t groups = 1;
   bool blockedOutput =
-      false;  ///< whether y and dy are blocked (kernels/conv/nchwc.h). REQUIRES then: canBlock(outputs, groups)
+      false;  ///< whether y and dy are blocked (kernels/conv/nchwc.h). REQUIRES then: blockedSides().output
 };
 
 /// Views of the flat buffers. weight: [out, in / groups, kH, kW] in channels-last memory, or without groups in blocks

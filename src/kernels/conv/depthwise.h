@@ -32,7 +32,7 @@ struct Pass {
   const float* bias;  ///< one per channel; null: 0
 };
 
-/// Gradients of the filters, in the order of Pass::filters, and of the bias.
+/// Gradients of the filters, in the order of Pass::filters, and of the bias, summed over all images.
 struct FilterGradient {
   const void *x, *dy;
   ImageOrder xOrder, dyOrder;

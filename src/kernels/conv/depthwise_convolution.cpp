@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/conv/algorithms.h"
@@ -59,22 +60,38 @@ class DepthwiseConvolution final : public Convolution {
     return dx;
   }
 
-  // Threads share the channels: each sum is computed by one thread in one order.
+  // Threads share the channels and, as there may be few, parts of the images. Parts hang on the batch alone, and are
+  // added in their order: the number of threads does not change a bit.
   void backwardParameters(const at::Tensor& x, const at::Tensor& dy) override {
-    const int64_t lanes = vectorLanes(), vectors = channels() / lanes;
-    const at::Tensor filters = at::empty({vectors, window_.taps(), lanes}, at::kFloat);
-    const at::Tensor bias = p_.biasGradient.defined() ? at::empty({channels()}, at::kFloat) : at::Tensor();
-    const depthwise::FilterGradient gradient{x.const_data_ptr(),
-                                             dy.const_data_ptr(),
-                                             orderOf(x, channels()),
-                                             orderOf(dy, channels()),
-                                             elementOf(x, "a depthwise convolution"),
-                                             window_,
-                                             filters.mutable_data_ptr<float>(),
-                                             bias.defined() ? bias.mutable_data_ptr<float>() : nullptr};
-    at::parallel_for(0, vectors, 1, [&](int64_t first, int64_t last) { kernels().gradients(gradient, first, last); });
-    p_.weightGradient.copy_(filters.transpose(1, 2).reshape(p_.weight.sizes()));
-    if (bias.defined()) p_.biasGradient.copy_(bias);
+    constexpr int64_t mostParts = 8;
+    const int64_t lanes = vectorLanes(), vectors = channels() / lanes, images = orderOf(dy, channels()).images;
+    const int64_t parts = std::min(images, mostParts);
+    const at::Tensor filters = at::empty({parts, vectors, window_.taps(), lanes}, at::kFloat);
+    const bool hasBias = p_.biasGradient.defined();
+    const at::Tensor bias = hasBias ? at::empty({parts, channels()}, at::kFloat) : at::Tensor();
+    at::parallel_for(0, parts * vectors, 1, [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const int64_t part = begin / vectors, first = begin % vectors, last = std::min(first + end - begin, vectors);
+        const int64_t image = images * part / parts, behind = images * (part + 1) / parts;
+        const auto own = [&](const at::Tensor& all) {
+          const int64_t rows = all.size(0) / images;
+          return all.narrow(0, image * rows, (behind - image) * rows);
+        };
+        const at::Tensor ownX = own(x), ownDy = own(dy), sums = filters[part];
+        const depthwise::FilterGradient gradient{ownX.const_data_ptr(),
+                                                 ownDy.const_data_ptr(),
+                                                 orderOf(ownX, channels()),
+                                                 orderOf(ownDy, channels()),
+                                                 elementOf(x, "a depthwise convolution"),
+                                                 window_,
+                                                 sums.mutable_data_ptr<float>(),
+                                                 hasBias ? bias[part].mutable_data_ptr<float>() : nullptr};
+        kernels().gradients(gradient, first, last);
+        begin += last - first;
+      }
+    });
+    p_.weightGradient.copy_(filters.sum(0).transpose(1, 2).reshape(p_.weight.sizes()));
+    if (hasBias) p_.biasGradient.copy_(bias.sum(0));
   }
 
  private:

@@ -11,7 +11,11 @@ int64_t blockChannels() { return vectorLanes(); }
 
 bool canBlock(int64_t channels) { return channels % blockChannels() == 0; }
 
-bool canBlock(int64_t channels, int64_t groups) { return canBlock(channels == groups ? channels : channels / groups); }
+BlockedSides blockedSides(int64_t inputs, int64_t outputs, int64_t groups) {
+  if (inputs == groups && outputs == groups) return {canBlock(groups), canBlock(groups)};
+  const bool output = canBlock(outputs / groups);
+  return {output && canBlock(inputs / groups), output};
+}
 
 at::Tensor emptyBlockedWeight(at::IntArrayRef shape) {
   const int64_t b = blockChannels();

@@ -12,9 +12,12 @@ int64_t blockChannels();
 /// sums) need no change.
 bool canBlock(int64_t channels);
 
-/// Whether a convolution of so many groups may have one side, of `channels` channels, in blocks. No block is shared by
-/// groups, but of a depthwise convolution.
-bool canBlock(int64_t channels, int64_t groups);
+/// The sides of a convolution that may be in blocks. No block is shared by groups, but in a depthwise convolution,
+/// where each channel is a group.
+struct BlockedSides {
+  bool input, output;
+};
+BlockedSides blockedSides(int64_t inputs, int64_t outputs, int64_t groups);
 
 /// Memory for activations [N, C, H, W]: channels-last or blocked. REQUIRES for blocked: canBlock(C).
 at::Tensor emptyActivations(at::IntArrayRef shape, bool blocked, const at::TensorOptions& options);

@@ -88,7 +88,8 @@ const CudnnBatchNorm::Pair& CudnnBatchNorm::pairFor(NormProblem problem) {
 // Every condition under which a plan computes something else than normAct(): then the kernels run.
 bool CudnnBatchNorm::serves(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                             const NormActOptions& options) {
-  if (x.dim() != 4 || x.size(0) != chosen_.images || !options.relu || !options.training) return false;
+  if (x.dim() != 4 || x.size(0) != chosen_.images || options.activation != Activation::relu || !options.training)
+    return false;
   if (options.exchange != nullptr) return false;
   if (!isElement(x.scalar_type()) || !x.is_contiguous(channelsLast)) return false;
   if (residual.defined() && !areLike(x, residual)) return false;

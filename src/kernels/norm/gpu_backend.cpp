@@ -83,7 +83,7 @@ class GpuNormAct final : public NormActPasses {
   void normalise(const at::Tensor& x, NormActArguments a, NormActSaved& saved) const override {
     setColumns(a, x.size(1), saved.factor, saved.offset);
     const int width = accessWidth<NormApply>(elementOf(x, "normAct"), x.size(1), {a.x, a.residual, a.y});
-    saved.reluMask = a.relu && a.residual ? newMask(x, width) : at::Tensor();
+    saved.reluMask = a.activation == Activation::relu && a.residual ? newMask(x, width) : at::Tensor();
     run_(NormApply{NormGrid::ofValues(rowsOf(x), x.size(1), width), a, maskIn(saved.reluMask, x)}, x);
   }
 

@@ -48,7 +48,7 @@ struct NormSums {
     block.each([&](int thread) {
       const NormGrid::Share share = grid.shareOf(block.index, thread);
       float sums[width] = {}, products[width] = {};
-      withKnown(a.relu && !mask.bytes && !a.y, [&](auto recompute) {
+      withKnown(a.activation == Activation::relu && !mask.bytes && !a.y, [&](auto recompute) {
         if (share.first < share.last) add<T, width, Block, decltype(recompute)::value>(share, sums, products);
       });
       TANDEM_UNROLL
@@ -116,7 +116,7 @@ struct NormGradient {
     if (!a.masked) return;
     a.gradients[0] = a.masked;
     a.gradients[1] = nullptr;
-    a.relu = false;
+    a.activation = Activation::none;
   }
 
   static constexpr int widest = norm_programs::widestWithSums;
@@ -130,7 +130,8 @@ struct NormGradient {
   TANDEM_THREAD void run(const Block& block, Shared<width>&) const {
     using namespace norm_programs;
     overShares(block, grid, [&](const NormGrid::Share& share) {
-      withKnown(a.relu, [&](auto recompute) { differentiate<T, width, Block, decltype(recompute)::value>(share); });
+      withKnown(a.activation == Activation::relu,
+                [&](auto recompute) { differentiate<T, width, Block, decltype(recompute)::value>(share); });
     });
   }
 

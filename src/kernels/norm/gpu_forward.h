@@ -199,7 +199,7 @@ struct NormApply {
         for (int i = 0; i < width; ++i) {
           float value = normalised(Block::widen(x[r].values[i]), factor[i], offset[i]);
           if (adds) value += Block::widen(residual[r].values[i]);
-          if (a.relu) value = value < 0 ? 0 : value;  // NaN stays NaN
+          if (a.activation == Activation::relu) value = value < 0 ? 0 : value;  // NaN stays NaN
           x[r].values[i] = Block::template narrow<T>(value);
         }
         Block::store(static_cast<T*>(a.y) + place + r * stride, x[r]);

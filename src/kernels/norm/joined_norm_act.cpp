@@ -2,11 +2,20 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/norm/aten_activation.h"
+
 namespace tandem {
 namespace {
 
 // 16-bit values are computed in fp32.
 at::Tensor wide(const at::Tensor& x) { return x.to(c10::promoteTypes(x.scalar_type(), at::kFloat)); }
+
+/// In fp32 at least.
+at::Tensor normalised(const at::Tensor& x, const NormActSaved& statistics) {
+  const NormParameters& p = statistics.parameters;
+  const at::Tensor all = wide(x), factor = p.scale * statistics.inverseDeviation;
+  return (all - perChannel(statistics.mean, all)) * perChannel(factor, all) + perChannel(p.shift, all);
+}
 
 at::Tensor meanOf(const at::Tensor& x) { return x.mean(othersOf(x)).to(at::kDouble); }
 at::Tensor sumOf(const at::Tensor& x) { return x.sum(othersOf(x)).to(at::kDouble); }
@@ -25,6 +34,19 @@ at::Tensor perChannel(const at::Tensor& values, const at::Tensor& x) {
   return values.to(x.scalar_type()).view(shape);
 }
 
+at::Tensor gradientBeforeActivation(const at::Tensor& outputGradient, const NormActSaved& saved,
+                                    const NormActOptions& options) {
+  if (options.activation == Activation::none) return outputGradient;
+  if (saved.y.defined()) return activationGradient(outputGradient, saved.y, options.activation);
+  NormActSaved statistics;
+  statistics.parameters = saved.parameters;
+  statistics.mean = options.training ? saved.mean : saved.parameters.runningMean;
+  statistics.inverseDeviation =
+      options.training ? saved.inverseDeviation : (saved.parameters.runningVar + options.epsilon).rsqrt();
+  return activationGradient(outputGradient, normalised(saved.x, statistics).to(saved.x.scalar_type()),
+                            options.activation);
+}
+
 at::Tensor normActJoined(const at::Tensor& x, const at::Tensor& residual, const NormParameters& parameters,
                          const NormActOptions& options, NormActSaved& saved) {
   const at::Tensor all = wide(x), mean = meanOf(all);
@@ -41,23 +63,20 @@ at::Tensor normActJoined(const at::Tensor& x, const at::Tensor& residual, const 
 
 at::Tensor normActJoinedAgain(const at::Tensor& x, const at::Tensor& residual, const NormActOptions& options,
                               NormActSaved& saved) {
-  const at::Tensor all = wide(x), factor = saved.parameters.scale * saved.inverseDeviation;
-  at::Tensor y =
-      (all - perChannel(saved.mean, all)) * perChannel(factor, all) + perChannel(saved.parameters.shift, all);
+  at::Tensor y = normalised(x, saved);
   if (residual.defined()) y.add_(residual);
-  if (options.relu) y.relu_();
+  activate(y, options.activation);
   y = y.to(x.scalar_type());
   saved.x = x;
-  saved.y = options.relu ? y : at::Tensor();
+  saved.y = options.activation == Activation::relu ? y : at::Tensor();
   return y;
 }
 
-// With g the gradient of the output before the ReLU, and sums over the n values of all replicas:
+// With g the gradient before the activation, and sums over the n values of all replicas:
 // dx = scale / deviation * (g - sum(g) / n - (x - mean) / variance * sum(g * (x - mean)) / n).
 NormActGradients normActJoinedBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
                                        bool hasResidual, const NormActOptions& options) {
-  at::Tensor gradient = addGradients(std::move(outputGradients));
-  if (options.relu) gradient = at::threshold_backward(gradient, saved.y, 0);
+  const at::Tensor gradient = gradientBeforeActivation(addGradients(std::move(outputGradients)), saved, options);
   const at::Tensor g = wide(gradient), all = wide(saved.x), distance = all - perChannel(saved.mean, all);
   at::Tensor sum = sumOf(g), product = sumOf(g * distance);
   NormActGradients result;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "kernels/gpu/dispatch.h"
+#include "kernels/norm/aten_activation.h"
 #include "kernels/norm/backend.h"
 #include "kernels/norm/joined_norm_act.h"
 
@@ -61,7 +62,7 @@ at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at
   arguments.residual = added.defined() ? added.const_data_ptr() : nullptr;
   arguments.y = y.data_ptr();
   arguments.type = elementOf(x, "normAct");
-  arguments.relu = options.relu;
+  arguments.activation = options.activation;
   passes.normalise(x, arguments, saved);
   return y;
 }
@@ -69,7 +70,7 @@ at::Tensor normalised(const NormActPasses& passes, const at::Tensor& x, const at
 void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const NormActOptions& options,
           NormActSaved& saved) {
   saved.x = x;
-  saved.y = options.relu && readsOutput && !saved.reluMask.defined() ? y : at::Tensor();
+  saved.y = readsOutput && options.activation == Activation::relu && !saved.reluMask.defined() ? y : at::Tensor();
 }
 
 // Whether kernels can write there.
@@ -81,6 +82,10 @@ bool areWritable(const at::Tensor& scale, const at::Tensor& shift) {
 }
 
 }  // namespace
+
+bool normActHas(Activation activation, at::Device device) {
+  return device.is_cpu() || activation == Activation::none || activation == Activation::relu;
+}
 
 bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format, bool joins) {
   return passesFor(device, type, format, joins) != nullptr;
@@ -95,6 +100,8 @@ void updateRunning(const NormParameters& parameters, const JoinedMoments& batch,
 
 at::Tensor normAct(const at::Tensor& given, const at::Tensor& residual, const NormParameters& parameters,
                    const NormActOptions& options, NormActSaved& saved) {
+  check(normActHas(options.activation, given.device()), "normAct: an activation of the device");
+  check(!residual.defined() || options.activation <= Activation::relu, "normAct: ReLU or none beside a residual");
   const at::Tensor x = dense(given);
   const NormActPasses* const passes = passesFor(x, options);
   if (!passes && joins(options)) return normActJoined(x, residual, parameters, options, saved);
@@ -167,7 +174,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
 
   // The masked gradient is kept if something else needs it too.
-  const bool keepMasked = hasResidual && (options.relu || outputGradients.size() > 1);
+  const bool keepMasked = hasResidual && (options.activation != Activation::none || outputGradients.size() > 1);
   NormActGradients result;
   const at::Tensor &scale = saved.parameters.scaleGradient, &shift = saved.parameters.shiftGradient;
   if (areWritable(scale, shift)) result.scale = scale, result.shift = shift;
@@ -184,7 +191,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   arguments.masked = keepMasked ? result.residual.data_ptr() : nullptr;
   arguments.dx = result.x.data_ptr();
   arguments.type = elementOf(x, "normActBackward");
-  arguments.relu = options.relu;
+  arguments.activation = options.activation;
   passes.gradients(x, saved, options, arguments, result);
   return result;
 }
@@ -196,9 +203,10 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
       at::_batch_norm_impl_index(x, parameters.scale, parameters.shift, parameters.runningMean, parameters.runningVar,
                                  options.training, options.momentum, options.epsilon, /*cudnn_enabled=*/true);
   if (residual.defined()) y.add_(residual);
-  if (options.relu) y.relu_();
+  activate(y, options.activation);
   saved = {};
-  saved.x = x, saved.y = options.relu ? y : at::Tensor(), saved.parameters = parameters;
+  saved.x = x, saved.parameters = parameters;
+  saved.y = options.activation == Activation::relu ? y : at::Tensor();
   saved.mean = mean, saved.inverseDeviation = inverseDeviation;
   saved.reserve = reserve, saved.implementation = implementation;
   return y;
@@ -206,8 +214,7 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
 
 NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
                                           bool hasResidual, const NormActOptions& options) {
-  at::Tensor g = addGradients(std::move(outputGradients));
-  if (options.relu) g = at::threshold_backward(g, saved.y, 0);
+  const at::Tensor g = gradientBeforeActivation(addGradients(std::move(outputGradients)), saved, options);
   NormActGradients result;
   if (hasResidual) result.residual = g;
   const NormParameters& parameters = saved.parameters;

@@ -4,17 +4,18 @@
 
 #include <vector>
 
+#include "kernels/norm/activation.h"
 #include "kernels/norm/channel_stats.h"
 #include "kernels/norm/statistics_exchange.h"
 
 namespace tandem {
 
-/// Batch-norm [+ residual] [+ ReLU] in one operation: y = relu(scale * (x - mean) / sqrt(variance + epsilon) + shift +
-/// residual). Statistics are those of batch_norm in the graph's catalog (graph/operation.h), in fp32 for every type of
-/// x.
+/// Batch-norm [+ residual] [+ activation] in one operation: y = activation(scale * (x - mean) / deviation + shift +
+/// residual), where deviation = sqrt(variance + epsilon). Beside a residual the activation is ReLU or none. Statistics
+/// are those of batch_norm in the graph's catalog (graph/operation.h), in fp32 for every type of x.
 struct NormActOptions {
   double epsilon = 1e-5, momentum = 0.1;
-  bool relu = false;
+  Activation activation = Activation::none;
   bool training = true;  ///< batch statistics, which also update the running ones; false: the running statistics
   /// In training the batch is that of all replicas. Null: of this one alone. It outlives the calls.
   StatisticsExchange* exchange = nullptr;
@@ -32,11 +33,11 @@ void updateRunning(const NormParameters& parameters, const JoinedMoments& batch,
 
 /// What backward reads of a forward call.
 struct NormActSaved {
-  at::Tensor x, y;  ///< y: only if the ReLU's mask cannot be recomputed from x and none was kept
+  at::Tensor x, y;  ///< y: only if a ReLU's mask cannot be recomputed from x and none was kept
   NormParameters parameters;
   at::Tensor mean, inverseDeviation;
   double values = 0;           ///< per channel, of which the batch's statistics are; 0: nobody asked for the number
-  at::Tensor factor, offset;   ///< kernels only, [C] fp32: output before the ReLU = x * factor + offset
+  at::Tensor factor, offset;   ///< kernels only, [C] fp32: output before the activation = x * factor + offset
   at::Tensor reluMask;         ///< kernels of a GPU only: the ReLU's mask (gpu_relu_mask.h), where there is a residual
   at::Tensor mask;             ///< cuDNN's plans only (cudnn/batch_norm.h): the ReLU's mask
   at::Tensor reserve;          ///< reference only: state of the library that ATen selected
@@ -45,7 +46,7 @@ struct NormActSaved {
 
 struct NormActGradients {
   at::Tensor x;
-  at::Tensor residual;  ///< undefined without a residual; without ReLU it is the output's gradient
+  at::Tensor residual;  ///< undefined without a residual; without an activation it is the output's gradient
   at::Tensor scale,
       shift;  ///< [C], NormParameters::scaleGradient and shiftGradient themselves, or of a type of their own
 };
@@ -70,9 +71,12 @@ at::Tensor normActAgain(const at::Tensor& x, const at::Tensor& residual, const N
 void normActKeep(const at::Tensor& x, const at::Tensor& y, bool hasResidual, const NormActOptions& options,
                  NormActSaved& saved);
 
-/// Whether a kernel exists; `joins`: one with NormActOptions::exchange, which GPUs have not. Kernels recompute the mask
-/// of a ReLU without residual from x; the reference reads the output.
+/// Whether a kernel exists; `joins`: one with NormActOptions::exchange, which GPUs have not. Without a residual kernels
+/// recompute from x what was activated. The reference does so too, but for ReLU, where it reads the output.
 bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat format, bool joins = false);
+
+/// Whether normAct() serves the activation there. GPUs' kernels have ReLU alone.
+bool normActHas(Activation activation, at::Device device);
 
 /// `outputGradients`: one or more, which are added. Memory that nobody else holds is overwritten with results.
 /// `hasResidual`: as in forward.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "kernels/norm/activation.h"
 #include "kernels/simd/element.h"
 #include "kernels/simd/isa_dispatch.h"
 
@@ -17,7 +18,7 @@ struct NormStatisticsArguments {
   int64_t columns;
 };
 
-/// Batch-norm [+ residual] [+ ReLU].
+/// Batch-norm [+ residual] [+ activation]; beside a residual ReLU or none.
 struct NormActArguments {
   const void* x;
   const void* residual;  ///< null: none
@@ -25,7 +26,7 @@ struct NormActArguments {
   Element type;
   int64_t columns;
   const float *factor, *offset;  ///< per column: y = x * factor + offset
-  bool relu;
+  Activation activation;
 
   NormActArguments ofGroup(int64_t group) const {
     NormActArguments other = *this;
@@ -37,14 +38,15 @@ struct NormActArguments {
 struct NormActGradientArguments {
   const void* gradients[2];  ///< of the output, which are added; the second may be null
   const void* x;
-  const void* y;  ///< the output, which gives the ReLU's mask; null: recomputed from x, factor and offset
-  void* masked;   ///< the gradient before the ReLU, also the residual's; null: not kept. May be gradients[0]
+  const void* y;  ///< the output, which gives a ReLU's mask; null: recomputed from x, factor and offset
+  void* masked;   ///< the gradient before the activation, also the residual's; null: not kept. May be gradients[0]
   void* dx;       ///< may be gradients[0]
   Element type;
   int64_t columns;
-  bool relu;
+  Activation activation;
   const float *factor, *offset, *mean;  ///< per column, as in forward
-  /// dx = (g - bias) * factor + (x - mean) * slope, where g is the masked gradient. Both are zero in evaluation.
+  /// dx = (g - bias) * factor + (x - mean) * slope, where g is the gradient before the activation. Both are zero in
+  /// evaluation.
   const float *bias, *slope;  ///< per column
 
   NormActGradientArguments ofGroup(int64_t group) const {

@@ -12,14 +12,14 @@
 namespace tandem {
 namespace {
 
-/// "name(inputs)>output" of every call, by node names; "+relu" where one is part of it.
+/// "name(inputs)>output" of every call, by node names; "+relu" or the like where one is part of it.
 std::vector<std::string> described(const Graph& graph) {
   std::vector<std::string> calls;
-  for (const PlannedNode& call : fuse(graph)) {
+  for (const PlannedNode& call : fuse(graph, at::kCPU)) {
     std::vector<std::string> inputs;
     for (const NodeId id : call.inputs) inputs.push_back(graph.node(id).name);
     calls.push_back(concat(graph.node(call.node).name, '(', join(inputs, ","), ")>", graph.node(call.output).name,
-                           call.relu ? "+relu" : ""));
+                           call.activation == Activation::none ? "" : concat("+", operationOf(call.activation))));
   }
   return calls;
 }
@@ -37,6 +37,22 @@ TEST(Fusion, BatchNormTakesTheReluBehindIt) {
   Net net;
   net.add("relu", "relu", {net.add("batch_norm", "bn", {net.add("conv", "conv", {0})})});
   EXPECT_EQ(described(net.graph), (Calls{"conv(input)>conv", "bn(conv)>relu+relu"}));
+}
+
+TEST(Fusion, BatchNormTakesOtherActivationsWhereTheKernelsHaveThem) {
+  for (const std::string activation : {"relu6", "silu", "hard_swish"}) {
+    Net net;
+    net.add(activation, "activation", {net.add("batch_norm", "bn", {0})});
+    EXPECT_EQ(described(net.graph), Calls{concat("bn(input)>activation+", activation)});
+    EXPECT_EQ(fuse(net.graph, at::kCUDA).size(), 2);
+  }
+}
+
+TEST(Fusion, ASumIsTakenWithAReluAlone) {
+  Net net;
+  const NodeId norm = net.add("batch_norm", "bn", {net.add("conv", "conv", {0})});
+  net.add("silu", "silu", {net.add("add", "add", {norm, 0})});
+  EXPECT_EQ(described(net.graph), (Calls{"conv(input)>conv", "bn(conv)>bn", "add(bn,input)>add", "silu(add)>silu"}));
 }
 
 TEST(Fusion, BatchNormTakesTheSumAndTheReluBehindIt) {
@@ -69,7 +85,7 @@ TEST(Fusion, CountsWhoReadsAnOutput) {
   const NodeId third = net.add("add", "twice", {second, second});
   net.add("relu", "r3", {third});
   std::map<std::string, int> readers;
-  for (const PlannedNode& call : fuse(net.graph)) readers[net.graph.node(call.output).name] = call.readers;
+  for (const PlannedNode& call : fuse(net.graph, at::kCPU)) readers[net.graph.node(call.output).name] = call.readers;
   EXPECT_EQ(readers, (std::map<std::string, int>{{"r1", 2}, {"r2", 2}, {"twice", 1}, {"r3", 1}}))
       << "r1 has the sum that is part of a call; r3 has the graph's caller";
 }
@@ -89,7 +105,7 @@ TEST(Fusion, KnowsTheBatchNormsThatAloneReadAConvolution) {
   net.add("relu", "relu", {net.add("add", "add", {main, second})});
   net.add("batch_norm", "behind", {net.add("batch_norm", "alone", {net.add("conv", "fourth", {0})})});
   std::vector<std::string> found;
-  for (const PlannedNode& call : fuse(net.graph)) {
+  for (const PlannedNode& call : fuse(net.graph, at::kCPU)) {
     if (call.afterConvolution) found.push_back(net.graph.node(call.node).name);
   }
   EXPECT_EQ(found, (Calls{"main", "alone"})) << "not as a residual, not what is behind a batch-norm";
@@ -99,7 +115,7 @@ TEST(Fusion, EveryModelsCallsHaveTheirInputsAndEveryParameterItsCall) {
   for (const ModelEntry& model : models()) {
     const Graph graph = buildModel(model.name, {});
     std::set<NodeId> made{graph.input()}, run;
-    for (const PlannedNode& call : fuse(graph)) {
+    for (const PlannedNode& call : fuse(graph, at::kCPU)) {
       for (const NodeId input : call.inputs) EXPECT_TRUE(made.contains(input)) << model.name;
       EXPECT_TRUE(made.insert(call.output).second) << model.name;
       EXPECT_TRUE(run.insert(call.node).second) << model.name;

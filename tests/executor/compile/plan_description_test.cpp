@@ -41,7 +41,7 @@ TEST(PlanDescription, NamesWhatWasFusedAndWhatItReads) {
   EXPECT_EQ(callOf(plan, "conv1").outputBytes, 2 * 4 * 64 * 4);
   EXPECT_FALSE(callOf(plan, "pool").byAutograd);
   EXPECT_TRUE(callOf(plan, "flatten").byAutograd);
-  EXPECT_EQ(operationsByAutograd(smallNet(4)), std::vector<std::string>{"flatten"});
+  EXPECT_EQ(operationsByAutograd(smallNet(4), at::kCPU), std::vector<std::string>{"flatten"});
 }
 
 TEST(PlanDescription, CountsWhatIsKeptForBackward) {

@@ -67,7 +67,7 @@ TEST(ImagePadding, OnlyConvolutionsWithoutGroupsCanReadThem) {
 
 TEST(ImagePadding, OnlyTheCallsThatReadImagesKnowOfIt) {
   const Graph net = twoStems();
-  for (const PlannedNode& call : withPaddedImages(fuse(net), net, 5)) {
+  for (const PlannedNode& call : withPaddedImages(fuse(net, at::kCPU), net, 5)) {
     const std::string& name = net.node(call.node).name;
     EXPECT_EQ(call.zeroChannels, name == "conv1" || name == "conv2" ? 5 : 0) << name;
   }

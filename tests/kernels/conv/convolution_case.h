@@ -16,8 +16,9 @@ struct Case {
   Order order;
   const ConvolutionAlgorithm* algorithm;
 
-  bool blocksOutput() const { return order == Order::blocked && canBlock(layer.outputs, layer.geometry.groups); }
-  bool blocksInput() const { return blocksOutput() && canBlock(layer.inputs, layer.geometry.groups); }
+  bool blocksOutput() const { return order == Order::blocked && sides().output; }
+  bool blocksInput() const { return order == Order::blocked && sides().input; }
+  BlockedSides sides() const { return blockedSides(layer.inputs, layer.outputs, layer.geometry.groups); }
 
   ConvolutionGeometry geometry() const {
     ConvolutionGeometry geometry = layer.geometry;

@@ -13,7 +13,7 @@ namespace tandem {
 namespace {
 
 constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
-constexpr NormActOptions training{1e-5, 0.1, true, true};
+constexpr NormActOptions training{1e-5, 0.1, Activation::relu, true};
 
 at::Tensor random(at::ScalarType type, at::IntArrayRef shape = {3, 16, 5, 4}) {
   return at::randn(shape).to(type).contiguous(channelsLast);
@@ -87,7 +87,7 @@ TEST_F(EngineNormTest, ServesOnlyWhatItWasChosenFor) {
   EXPECT_FALSE(serves(s, {3, "refusing", "plain"}));
   EXPECT_FALSE(serves(s, {3, "plain", "unheard of"}));
   NormSubject linear = s, evaluation = s, planes = s, otherResidual = s, shifted = s;
-  linear.options.relu = false, evaluation.options.training = false;
+  linear.options.activation = Activation::none, evaluation.options.training = false;
   planes.x = s.x.contiguous(), otherResidual.residual = s.residual.to(at::kHalf);
   const at::Tensor room = at::empty({s.x.numel() + 1});
   shifted.x = room.narrow(0, 1, s.x.numel()).as_strided(s.x.sizes(), s.x.strides());

@@ -36,7 +36,7 @@ StatsSubject subjectOf(at::ScalarType type, bool residual, at::Device device = a
           tensors,
           residual ? random(yShape) : at::Tensor(),
           {perChannel(1), perChannel(0), perChannel(0), perChannel(1)},
-          {1e-5, 0.1, true, true}};
+          {1e-5, 0.1, Activation::relu, true}};
 }
 
 TEST(SumsCandidates, AreComparedWithTheConvolution) {

@@ -79,7 +79,7 @@ class NormActFromSums : public testing::TestWithParam<Case> {
     x_ = (3 + 2 * images()).to(type);
     if (std::get<3>(GetParam())) residual_ = images();
     gradient_ = images();
-    options_.relu = std::get<2>(GetParam());
+    options_.activation = std::get<2>(GetParam()) ? Activation::relu : Activation::none;
     parameters_ = {at::rand({shape[1]}) + 0.5, at::randn({shape[1]}), at::randn({shape[1]}),
                    at::rand({shape[1]}) + 0.5};
   }
@@ -184,7 +184,7 @@ TEST(NormActStatistics, AgainGivesTheSameBits) {
     const at::Tensor there = x.to(way.device), ones = at::ones({48}, way.device);
     const NormParameters parameters{ones, ones * 0.1, at::zeros_like(ones), ones.clone()};
     NormActOptions options;
-    options.relu = true;
+    options.activation = Activation::relu;
     ChannelStats sums = sumsOf(x, About::zero);
     sums.sum = (sums.sum + 1).to(way.device), sums.squares = sums.squares.to(way.device);
     NormActSaved saved;

@@ -21,7 +21,7 @@ at::Tensor imagesOn(at::Device device, at::IntArrayRef sizes) {
 
 NormActOptions withRelu() {
   NormActOptions options;
-  options.relu = true;
+  options.activation = Activation::relu;
   return options;
 }
 

@@ -18,7 +18,7 @@ struct Shape {
   int64_t images, channels, height, width;
 };
 
-using Case = std::tuple<Shape, at::ScalarType, bool /*relu*/, bool /*residual*/, bool /*training*/>;
+using Case = std::tuple<Shape, at::ScalarType, Activation, bool /*residual*/, bool /*training*/>;
 
 /// A forward and a backward with everything that they give, as fp64.
 struct Results {
@@ -31,7 +31,8 @@ class NormAct : public testing::TestWithParam<Case> {
   NormAct() {
     const Shape shape = std::get<0>(GetParam());
     const auto type = std::get<1>(GetParam());
-    const bool relu = std::get<2>(GetParam()), residual = std::get<3>(GetParam()), training = std::get<4>(GetParam());
+    const Activation activation = std::get<2>(GetParam());
+    const bool residual = std::get<3>(GetParam()), training = std::get<4>(GetParam());
     at::manual_seed(11);
     const auto images = [&] {
       return at::randn({shape.images, shape.channels, shape.height, shape.width})
@@ -43,7 +44,8 @@ class NormAct : public testing::TestWithParam<Case> {
     gradients_ = {images(), images(), images()};
     parameters_ = {at::rand({shape.channels}) + 0.5, at::randn({shape.channels}), at::randn({shape.channels}),
                    at::rand({shape.channels}) + 0.5};
-    options_ = {1e-5, 0.1, relu, training};
+    if (activation > Activation::relu) parameters_.scale *= 3;  // beyond the kinks at 3 and 6
+    options_ = {1e-5, 0.1, activation, training};
   }
 
   static Way onCpu() { return {"cpu", at::kCPU, false}; }
@@ -124,6 +126,7 @@ void expectClose(const Results& actual, const Results& aten, const Results& exac
 TEST_P(NormAct, EqualsAtenInDoublePrecision) {
   const auto type = std::get<1>(GetParam());
   for (const Way& way : ways()) {
+    if (!normActHas(options_.activation, way.simulated ? at::kCUDA : way.device)) continue;
     for (const int64_t gradients : {1, 2, 3}) {
       SCOPED_TRACE(concat(way.name, ", ", gradients, " gradient(s)"));
       const Results aten = run(way, By::aten, gradients), exact = run(way, By::exact, gradients);
@@ -157,9 +160,10 @@ TEST_P(NormAct, DoesNotDependOnTheNumberOfThreads) {
 }
 
 std::string nameOf(const testing::TestParamInfo<Case>& row) {
-  const auto& [shape, type, relu, residual, training] = row.param;
+  const auto& [shape, type, activation, residual, training] = row.param;
   return concat(shape.images, "x", shape.channels, "x", shape.height, "x", shape.width, "_", c10::toString(type),
-                relu ? "_relu" : "", residual ? "_residual" : "", training ? "_train" : "_eval");
+                activation == Activation::none ? "" : concat("_", operationOf(activation)), residual ? "_residual" : "",
+                training ? "_train" : "_eval");
 }
 
 // Whole vectors, vectors and a rest, one channel (also in joined rows), one image, both, odd sizes, more rows than a
@@ -169,9 +173,28 @@ INSTANTIATE_TEST_SUITE_P(Shapes, NormAct,
                                                           Shape{5, 1, 9, 3}, Shape{4, 1, 8, 6}, Shape{1, 1, 3, 5},
                                                           Shape{1, 37, 3, 3}, Shape{2, 100, 1, 1}, Shape{3, 80, 41, 29},
                                                           Shape{2, 264, 3, 5}, Shape{3, 70, 5, 4}),
-                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf), testing::Bool(),
-                                          testing::Bool(), testing::Bool()),
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(Activation::none, Activation::relu), testing::Bool(),
+                                          testing::Bool()),
                          nameOf);
+INSTANTIATE_TEST_SUITE_P(Activations, NormAct,
+                         testing::Combine(testing::Values(Shape{4, 64, 7, 5}, Shape{5, 1, 9, 3}, Shape{3, 80, 41, 29}),
+                                          testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                                          testing::Values(Activation::relu6, Activation::silu, Activation::hardSwish),
+                                          testing::Values(false), testing::Bool()),
+                         nameOf);
+
+// Far beyond what an exponential can hold.
+TEST(NormAct, SiluOfLargeValuesIsTheValueOrNothing) {
+  const at::Tensor x = at::tensor({-1e4F, -200.F, -50.F, 50.F, 200.F, 1e4F}).repeat({3}).view({1, 18, 1, 1});
+  const at::Tensor zeros = at::zeros({18}), ones = at::ones({18}), input = x.contiguous(at::MemoryFormat::ChannelsLast);
+  NormActSaved saved;
+  const NormActOptions options{.epsilon = 0, .activation = Activation::silu, .training = false};
+  const at::Tensor y = normAct(input, {}, {ones, zeros, zeros, ones}, options, saved);
+  EXPECT_LE((y - x.clamp_min(0)).abs().max().item<double>(), 1e-20);
+  const auto gradients = normActBackward({at::ones_like(input)}, saved, false, options);
+  EXPECT_LE((gradients.x - (x > 0).to(at::kFloat)).abs().max().item<double>(), 1e-18);
+}
 
 struct Differentiated {
   at::Tensor x, residual, scale, shift;
@@ -233,11 +256,15 @@ class NormActSlopes {
 };
 
 TEST(NormActGradient, AgreesWithTheNumericalOne) {
-  for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}) {
-    const bool blocked = bits & 1, residual = bits & 2, relu = bits & 4, training = bits & 8;
-    SCOPED_TRACE(concat(blocked ? "blocked" : "plain", residual ? ", residual" : "", relu ? ", relu" : "",
-                        training ? ", training" : ", evaluation"));
-    NormActSlopes(blocked, residual, {1e-5, 0.1, relu, training}).expectAgreement();
+  for (const Activation activation :
+       {Activation::none, Activation::relu, Activation::relu6, Activation::silu, Activation::hardSwish}) {
+    for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      const bool blocked = bits & 1, residual = bits & 2, training = bits & 4;
+      if (residual && activation > Activation::relu) continue;
+      SCOPED_TRACE(concat(blocked ? "blocked" : "plain", residual ? ", residual, " : ", ", operationOf(activation),
+                          training ? ", training" : ", evaluation"));
+      NormActSlopes(blocked, residual, {1e-5, 0.1, activation, training}).expectAgreement();
+    }
   }
 }
 

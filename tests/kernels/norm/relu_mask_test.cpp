@@ -26,7 +26,7 @@ class ReluMasks : public testing::TestWithParam<Case> {
  protected:
   ReluMasks() {
     at::manual_seed(9);
-    options_.relu = true, options_.training = std::get<2>(GetParam());
+    options_.activation = Activation::relu, options_.training = std::get<2>(GetParam());
     x_ = images(), residual_ = images(), dy_ = images(), otherDy_ = images();
     // Sums that are zero, or that only rounding to a half makes zero, and in evaluation some that are no numbers.
     const at::Tensor alone = at::rand(x_.sizes()).contiguous(channelsLast) < 0.25;
@@ -87,7 +87,7 @@ TEST_P(ReluMasks, AreKeptOnAGpuInPlaceOfTheOutput) {
       EXPECT_EQ(16 * saved.reluMask.nbytes(), y.nbytes());
     }
     NormActOptions without = options_;
-    without.relu = false;
+    without.activation = Activation::none;
     way.forward(x_.to(way.device), residual_.to(way.device), parametersOn(way.device), without, saved);
     EXPECT_FALSE(saved.reluMask.defined()) << "no ReLU";
     way.forward(x_.to(way.device), {}, parametersOn(way.device), options_, saved);

@@ -52,7 +52,8 @@ struct Form {
   std::string name;
   at::ScalarType type = at::kFloat;
   at::MemoryFormat format = at::MemoryFormat::ChannelsLast;
-  bool residual = false, relu = true, blocked = false, again = false;
+  bool residual = false, blocked = false, again = false;
+  Activation activation = Activation::relu;
 };
 
 NormParameters parametersOf() {
@@ -73,7 +74,7 @@ at::Tensor plain(const at::Tensor& tensor, const Form& form, int64_t images) {
 Course run(const Form& form, const at::Tensor& x, const at::Tensor& dy, StatisticsExchange* exchange) {
   const int64_t images = x.size(0);
   const NormParameters parameters = parametersOf();
-  const NormActOptions options{.relu = form.relu, .exchange = exchange};
+  const NormActOptions options{.activation = form.activation, .exchange = exchange};
   const at::Tensor input = placed(x, form), added = form.residual ? placed(x.flip(1) * 0.1, form) : at::Tensor();
   NormActSaved saved;
   at::Tensor y = normAct(input, added, parameters, options, saved);
@@ -102,13 +103,16 @@ std::vector<Course> runJoined(const Form& form, const at::Tensor& x, const at::T
 
 std::vector<Form> forms() {
   return {{.name = "fp32"},
-          {.name = "without ReLU", .relu = false},
+          {.name = "without ReLU", .activation = Activation::none},
+          {.name = "with SiLU", .activation = Activation::silu},
           {.name = "with a residual", .residual = true},
           {.name = "repeated", .again = true},
           {.name = "blocked", .blocked = true},
           {.name = "bf16", .type = at::kBFloat16},
           {.name = "NCHW", .format = at::MemoryFormat::Contiguous},
-          {.name = "NCHW without ReLU", .format = at::MemoryFormat::Contiguous, .relu = false},
+          {.name = "NCHW without ReLU", .format = at::MemoryFormat::Contiguous, .activation = Activation::none},
+          {.name = "NCHW with SiLU", .format = at::MemoryFormat::Contiguous, .activation = Activation::silu},
+          {.name = "NCHW with ReLU6", .format = at::MemoryFormat::Contiguous, .activation = Activation::relu6},
           {.name = "NCHW with a residual", .format = at::MemoryFormat::Contiguous, .residual = true},
           {.name = "NCHW repeated", .format = at::MemoryFormat::Contiguous, .again = true},
           {.name = "bf16 NCHW", .type = at::kBFloat16, .format = at::MemoryFormat::Contiguous}};

@@ -30,8 +30,8 @@ struct Forward {
   static TANDEM_INLINE int64_t first(const Window&) { return 0; }
 };
 
-/// From an output's gradient to the input's. Tiles begin where tap width - 1 meets a column of the gradient, so every
-/// tile has the same taps; the first one may begin a column before the image.
+/// From an output's gradient to the input's. Tiles begin where tap width - 1 meets a column of the gradient: every tile
+/// has the same taps then. The first one may begin a column before the image.
 template <int width, int stride>
 struct Backward {
   static constexpr int columns = (tile + stride - 1) / stride * stride;
@@ -240,8 +240,9 @@ TANDEM_INLINE void sumsOf(const FilterGradient& g, int64_t first, int64_t last) 
       const Rows rows = rowsForward(g.window, row, xo.height);
       for (int64_t column = 0; column < dyo.width; column += tile) {
         const int64_t begin = Taps::begin(g.window, column);
-        const auto read = Columns::within(begin, Taps::reads, xo.width);
         const auto own = Columns::within(column, tile, dyo.width);
+        auto read = Columns::within(begin, Taps::reads, xo.width);
+        read.last = least(read.last, (own.last - 1) * stride + width);  // what no window meets may be infinite
         const bool whole = read.areAll(Taps::reads) && own.areAll(tile);
         for (int64_t v = first; v < last; ++v) {
           const Value* const x =

@@ -48,7 +48,7 @@ struct Logits {
 };
 inline constexpr std::array logits{Logits{"resnet50_16x1000", 16, 1000}, Logits{"resnet20_128x10", 128, 10}};
 
-/// A convolution of ResNet-50 over square images, padded to keep the size but for the stride.
+/// A convolution over square images, padded to keep the size but for the stride.
 struct Convolution {
   int64_t inputs, inputSize, outputs, kernel, stride, groups = 1;
 
@@ -66,6 +66,7 @@ struct Convolution {
   }
 };
 inline constexpr std::array convolutions{
+    // ResNet-50
     Convolution{3, 224, 64, 7, 2},
     Convolution{64, 56, 64, 3, 1},
     Convolution{64, 56, 256, 1, 1},

@@ -15,6 +15,7 @@
 #include "executor/planned_convolution.h"
 #include "graph/operation.h"
 #include "kernels/conv/convolution.h"
+#include "kernels/norm/aten_activation.h"
 #include "kernels/norm/norm_act.h"
 #include "kernels/pool/max_pool.h"
 
@@ -157,11 +158,13 @@ class BatchNorm final : public Bound {
   NormActSaved saved_;
 };
 
-at::Tensor reluGradient(const at::Tensor& dy, const at::Tensor& y) { return at::threshold_backward(dy, y, 0); }
-at::Tensor relu6Gradient(const at::Tensor& dy, const at::Tensor& y) { return at::hardtanh_backward(dy, y, 0, 6); }
+/// Of an activation that batch-norm takes too.
+template <Activation activation>
+at::Tensor gradientOf(const at::Tensor& dy, const at::Tensor& value) {
+  return activationGradient(dy, value, activation);
+}
 at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return at::sigmoid_backward(dy, y); }
 at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::tanh_backward(dy, y); }
-at::Tensor siluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::silu_backward(dy, x); }
 at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
 at::Tensor geluTanhGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x, "tanh"); }
 
@@ -333,11 +336,11 @@ constexpr std::array rows{
     Row{"conv", makePlannedConvolution, {.input = true}},
     Row{"linear", make<Linear>, {.input = true}, true},
     Row{"batch_norm", make<BatchNorm>, {.input = true}},
-    Row{"relu", make<Activated<reluGradient, true>>, {.output = true}},
-    Row{"relu6", make<Activated<relu6Gradient, true>>, {.output = true}},
+    Row{"relu", make<Activated<gradientOf<Activation::relu>, true>>, {.output = true}},
+    Row{"relu6", make<Activated<gradientOf<Activation::relu6>, true>>, {.output = true}},
     Row{"sigmoid", make<Activated<sigmoidGradient, true>>, {.output = true}},
     Row{"tanh", make<Activated<tanhGradient, true>>, {.output = true}},
-    Row{"silu", make<Activated<siluGradient, false>>, {.input = true}},
+    Row{"silu", make<Activated<gradientOf<Activation::silu>, false>>, {.input = true}},
     Row{"gelu", make<Activated<geluGradient, false>>, {.input = true}},
     Row{"gelu_tanh", make<Activated<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},

@@ -46,7 +46,7 @@ class LarsOptimizer final : public Optimizer {
     const at::Tensor gradient = buffers().gradient(part.slice);
     at::Tensor trust;
     if (decays(part)) {
-      const double decay = options().weightDecay / partRules()[part.rule].rate;
+      const double decay = weightDecay(part.rule);
       trust = trustRatio(sumOfSquares(master).sqrt(), gradientNorm(gradient), options().trust, decay).to(at::kFloat);
     }
     sgdUpdate(master, weights, gradient, velocity, step_.of(part.rule), trust);

@@ -153,9 +153,7 @@ Optimizer::Optimizer(FlatBuffers& buffers, const OptimizerOptions& options)
 PartStep Optimizer::partStep(size_t rule, int64_t update) const {
   const PartRule& own = rules_[rule];
   if (own.updates > 0 && update >= own.updates) return {};
-  return {.rate = options_.rateAt(update) * own.rate,
-          .momentum = options_.momentum,
-          .weightDecay = own.decays ? options_.weightDecay / own.rate : 0};
+  return {.rate = options_.rateAt(update) * own.rate, .momentum = options_.momentum, .weightDecay = weightDecay(rule)};
 }
 
 int Optimizer::states() const { return stateValues(options_); }

@@ -113,6 +113,8 @@ class Optimizer {
   /// The different ones, at least one.
   std::span<const PartRule> partRules() const { return rules_; }
   bool decays(const Part& part) const { return rules_[part.rule].decays; }
+  /// The weight decay of the rule with this index, which the rate multiplies.
+  double weightDecay(size_t rule) const { return rules_[rule].decays ? options_.weightDecay / rules_[rule].rate : 0; }
   /// Of the rule with this index.
   PartStep partStep(size_t rule, int64_t update) const;
 

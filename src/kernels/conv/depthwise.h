@@ -32,14 +32,14 @@ struct Pass {
   const float* bias;  ///< one per channel; null: 0
 };
 
-/// Gradients of the filters, in the order of Pass::filters, and of the bias, summed over all images.
+/// Gradients of the filters and of the bias. `sums`: for each vector of channels a vector per tap, row by row, and then
+/// one of the bias.
 struct FilterGradient {
   const void *x, *dy;
   ImageOrder xOrder, dyOrder;
   Element type;
   Window window;
-  float* filters;
-  float* bias;  ///< null: not computed
+  float* sums;
 };
 
 /// Vectors of channels that a line of a pass has: all that lie side by side in memory.
@@ -60,7 +60,7 @@ struct Kernels {
   /// The same of dx from dy. With stride 1 this is forward() with turned filters. REQUIRES: stride 2.
   void (*backwardStrided)(const Pass& pass, int64_t first, int64_t last);
 
-  /// Writes the gradients of vectors [first, last) of channels.
+  /// Adds the gradients of vectors [first, last) of channels to `sums`.
   void (*gradients)(const FilterGradient& gradient, int64_t first, int64_t last);
 
   template <Isa>

@@ -66,9 +66,7 @@ class DepthwiseConvolution final : public Convolution {
     constexpr int64_t mostParts = 8;
     const int64_t lanes = vectorLanes(), vectors = channels() / lanes, images = orderOf(dy, channels()).images;
     const int64_t parts = std::min(images, mostParts);
-    const at::Tensor filters = at::empty({parts, vectors, window_.taps(), lanes}, at::kFloat);
-    const bool hasBias = p_.biasGradient.defined();
-    const at::Tensor bias = hasBias ? at::empty({parts, channels()}, at::kFloat) : at::Tensor();
+    const at::Tensor sums = at::zeros({parts, vectors, window_.taps() + 1, lanes}, at::kFloat);
     at::parallel_for(0, parts * vectors, 1, [&](int64_t begin, int64_t end) {
       while (begin < end) {
         const int64_t part = begin / vectors, first = begin % vectors, last = std::min(first + end - begin, vectors);
@@ -77,21 +75,21 @@ class DepthwiseConvolution final : public Convolution {
           const int64_t rows = all.size(0) / images;
           return all.narrow(0, image * rows, (behind - image) * rows);
         };
-        const at::Tensor ownX = own(x), ownDy = own(dy), sums = filters[part];
+        const at::Tensor ownX = own(x), ownDy = own(dy);
         const depthwise::FilterGradient gradient{ownX.const_data_ptr(),
                                                  ownDy.const_data_ptr(),
                                                  orderOf(ownX, channels()),
                                                  orderOf(ownDy, channels()),
                                                  elementOf(x, "a depthwise convolution"),
                                                  window_,
-                                                 sums.mutable_data_ptr<float>(),
-                                                 hasBias ? bias[part].mutable_data_ptr<float>() : nullptr};
+                                                 sums[part].mutable_data_ptr<float>()};
         kernels().gradients(gradient, first, last);
         begin += last - first;
       }
     });
-    p_.weightGradient.copy_(filters.sum(0).transpose(1, 2).reshape(p_.weight.sizes()));
-    if (hasBias) p_.biasGradient.copy_(bias.sum(0));
+    const at::Tensor total = sums.sum(0), filters = total.narrow(1, 0, window_.taps());
+    p_.weightGradient.copy_(filters.transpose(1, 2).reshape(p_.weight.sizes()));
+    if (p_.biasGradient.defined()) p_.biasGradient.copy_(total.select(1, window_.taps()).reshape({channels()}));
   }
 
  private:

@@ -9,7 +9,8 @@ namespace tandem {
 /// Replaces y by its activation.
 void activate(at::Tensor& y, Activation activation);
 
-/// The gradient of what was activated, from that of the output. `value`: what was activated, or for ReLU the output.
+/// The gradient of what was activated, from that of the output. `value`: what was activated, or for ReLU and
+/// ReLU6 the output.
 at::Tensor activationGradient(const at::Tensor& outputGradient, const at::Tensor& value, Activation activation);
 
 }  // namespace tandem

@@ -5,8 +5,7 @@
 namespace tandem::depthwise {
 namespace {
 
-/// Columns of the result that are computed at once, in registers. It divides the images of most networks (7,
-/// 14, 28...).
+/// Columns of the result that are computed at once, in registers. Images of most networks are 7, 14, 28 ... wide.
 constexpr int tile = 7;
 
 /// Calls use<i>() for each i below `count`: a loop that is unrolled for certain, so that arrays live in registers.
@@ -211,53 +210,44 @@ TANDEM_INLINE void addGradients(const FilterGradient& g, const Value* x, const V
 /// Sums that stay in the first-level cache together.
 constexpr int64_t sumBytes = 16384;
 
-/// The sums of vectors [first, last) of channels, over all images. A sum of few rows is taken first, then those are
-/// added: a sum of so many values would lose digits.
+/// Adds what row `row` of an image of dy gives to the sums of vectors [first, last) of channels.
 template <int width, int stride, class Value>
-TANDEM_INLINE void sumsOf(const FilterGradient& g, int64_t first, int64_t last) {
+TANDEM_INLINE void addLine(const FilterGradient& g, int64_t image, int64_t row, int64_t first, int64_t last,
+                           float* sums) {
   using Taps = Forward<width, stride>;
-  constexpr int64_t rowsAtOnce = 8;
-  const int64_t taps = g.window.taps(), size = (taps + 1) * lanes;
-  alignas(64) float sums[sumBytes / sizeof(float)];
-  const auto flush = [&]() TANDEM_INLINE_LAMBDA {
+  const ImageOrder &xo = g.xOrder, &dyo = g.dyOrder;
+  const Rows rows = rowsForward(g.window, row, xo.height);
+  for (int64_t column = 0; column < dyo.width; column += tile) {
+    const int64_t begin = Taps::begin(g.window, column);
+    const auto own = Columns::within(column, tile, dyo.width);
+    auto read = Columns::within(begin, Taps::reads, xo.width);
+    read.last = least(read.last, (own.last - 1) * stride + width);  // what no window meets may be infinite
+    const bool whole = read.areAll(Taps::reads) && own.areAll(tile);
+    const Value* const x = static_cast<const Value*>(g.x) + image * xo.image + rows.row * xo.row + begin * xo.pixel;
+    const Value* const dy = static_cast<const Value*>(g.dy) + image * dyo.image + row * dyo.row + column * dyo.pixel;
     for (int64_t v = first; v < last; ++v) {
-      float* const own = sums + (v - first) * size;
-      for (int64_t t = 0; t <= taps; ++t) {
-        float* const to = t < taps ? g.filters + (v * taps + t) * lanes : g.bias ? g.bias + v * lanes : nullptr;
-        if (to) store(to, load<Floats>(to) + load<Floats>(own + t * lanes));
-        store(own + t * lanes, Floats{});
+      float* const to = sums + (v - first) * (g.window.taps() + 1) * lanes;
+      if (whole) {
+        addGradients<width, stride, true>(g, x + v * xo.block, dy + v * dyo.block, rows, read, own, to);
+      } else {
+        addGradients<width, stride, false>(g, x + v * xo.block, dy + v * dyo.block, rows, read, own, to);
       }
     }
-  };
-  for (int64_t i = 0; i < (last - first) * size; ++i) sums[i] = 0;
-  for (int64_t v = first; v < last; ++v) {
-    for (int64_t t = 0; t < taps; ++t) store(g.filters + (v * taps + t) * lanes, Floats{});
-    if (g.bias) store(g.bias + v * lanes, Floats{});
   }
-  const ImageOrder &xo = g.xOrder, &dyo = g.dyOrder;
-  for (int64_t image = 0; image < dyo.images; ++image) {
-    for (int64_t row = 0; row < dyo.height; ++row) {
-      const Rows rows = rowsForward(g.window, row, xo.height);
-      for (int64_t column = 0; column < dyo.width; column += tile) {
-        const int64_t begin = Taps::begin(g.window, column);
-        const auto own = Columns::within(column, tile, dyo.width);
-        auto read = Columns::within(begin, Taps::reads, xo.width);
-        read.last = least(read.last, (own.last - 1) * stride + width);  // what no window meets may be infinite
-        const bool whole = read.areAll(Taps::reads) && own.areAll(tile);
-        for (int64_t v = first; v < last; ++v) {
-          const Value* const x =
-              static_cast<const Value*>(g.x) + image * xo.image + rows.row * xo.row + begin * xo.pixel + v * xo.block;
-          const Value* const dy =
-              static_cast<const Value*>(g.dy) + image * dyo.image + row * dyo.row + column * dyo.pixel + v * dyo.block;
-          float* const to = sums + (v - first) * size;
-          if (whole) {
-            addGradients<width, stride, true>(g, x, dy, rows, read, own, to);
-          } else {
-            addGradients<width, stride, false>(g, x, dy, rows, read, own, to);
-          }
-        }
-      }
-      if ((row + 1) % rowsAtOnce == 0 || row + 1 == dyo.height) flush();
+}
+
+/// A sum of few rows is taken first, then those are added: a sum of so many values would lose digits.
+template <int width, int stride, class Value>
+TANDEM_INLINE void addSums(const FilterGradient& g, int64_t first, int64_t last) {
+  constexpr int64_t rowsAtOnce = 8;
+  const int64_t size = (g.window.taps() + 1) * lanes, count = (last - first) * size;
+  alignas(64) float sums[sumBytes / sizeof(float)];
+  for (int64_t i = 0; i < count; ++i) sums[i] = 0;
+  for (int64_t image = 0; image < g.dyOrder.images; ++image) {
+    for (int64_t row = 0; row < g.dyOrder.height; ++row) {
+      addLine<width, stride, Value>(g, image, row, first, last, sums);
+      if ((row + 1) % rowsAtOnce != 0 && row + 1 < g.dyOrder.height) continue;
+      for (int64_t i = 0; i < count; ++i) g.sums[first * size + i] += sums[i], sums[i] = 0;
     }
   }
 }
@@ -269,7 +259,7 @@ void gradientsOf(const FilterGradient& g, int64_t first, int64_t last) {
   withWidth(g.window, [&]<int width>() TANDEM_INLINE_LAMBDA {
     for (int64_t v = first; v < last; v += atOnce) {
       const int64_t end = least(v + atOnce, last);
-      g.window.stride == 1 ? sumsOf<width, 1, Value>(g, v, end) : sumsOf<width, 2, Value>(g, v, end);
+      g.window.stride == 1 ? addSums<width, 1, Value>(g, v, end) : addSums<width, 2, Value>(g, v, end);
     }
   });
 }

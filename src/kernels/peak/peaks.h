@@ -11,9 +11,10 @@ namespace tandem {
 
 /// A loop on all threads that does only what it measures.
 struct PeakLoop {
-  std::string name;           ///< "streaming stores", "avx512"
-  double work = 0;            ///< bytes or FLOPs of one call
-  std::function<void()> run;  ///< one call, which takes milliseconds
+  std::string name;  ///< "streaming stores", "avx512"
+  double work = 0;   ///< bytes or FLOPs of one call
+  std::function<double()>
+      run;  ///< one call, which takes milliseconds; returns the FLOPs that its sums show, or the bytes
 };
 
 enum class Stores {

@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <numeric>
 
 #include "base/clock.h"
 
@@ -99,65 +102,67 @@ struct CopiedArrays {
 };
 
 PeakLoop loopOver(const std::shared_ptr<const CopiedArrays>& arrays, int threads, Stores stores) {
+  const double bytes = 2.0 * static_cast<double>(arrays->bytes);
   const auto run = [=] {
     onAllThreads(threads, arrays->blocks, [&](int64_t first, int64_t last) {
       copyShare(arrays->from.block(first), arrays->to.block(first), last - first, stores);
     });
+    return bytes;
   };
-  const char* const name = stores == Stores::streaming ? "streaming stores" : "ordinary stores";
-  return {name, 2.0 * static_cast<double>(arrays->bytes), run};
+  return {stores == Stores::streaming ? "streaming stores" : "ordinary stores", bytes, run};
 }
 
 // ---- arithmetic
 
-// Each loop keeps enough sums that none waits for its own previous result. The sums converge, so no value becomes
-// infinite or subnormal.
-constexpr float factor = 0.5F, offset = 1.0F;
+// Each loop keeps enough sums that none waits for its own previous result. All products are 1, so that the sums count
+// them: a loop returns the total of its sums, which is half of its FLOPs. One call stays far below 2^24 for each lane,
+// where fp32 would no longer count.
+using Loop = double (*)(int64_t repetitions);
 
-using Loop = float (*)(int64_t repetitions);
+template <class Vector, size_t count>
+double total(const Vector (&sums)[count]) {
+  std::array<float, count*(sizeof(Vector) / sizeof(float))> values;
+  std::memcpy(values.data(), &sums, sizeof(sums));
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
 
-__attribute__((target("avx512f"))) float fmaAvx512(int64_t repetitions) {
+__attribute__((target("avx512f"))) double fmaAvx512(int64_t repetitions) {
   __m512 sums[16];
-  for (__m512& sum : sums) sum = _mm512_set1_ps(offset);
-  const __m512 factors = _mm512_set1_ps(factor), offsets = _mm512_set1_ps(offset);
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  __m512 ones = _mm512_set1_ps(1);
+  asm("" : "+v"(ones));  // the compiler must not see that they are 1: it would leave out the products
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
 #pragma GCC unroll 16
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factors, offsets);
+    for (__m512& sum : sums) sum = _mm512_fmadd_ps(ones, ones, sum);
   }
-  __m512 total = _mm512_setzero_ps();
-  for (const __m512& sum : sums) total = _mm512_add_ps(total, sum);
-  return _mm512_cvtss_f32(total);
+  return total(sums);
 }
 constexpr double fmaAvx512Flops = 16 * 16 * 2;
 
-__attribute__((target("avx2,fma"))) float fmaAvx2(int64_t repetitions) {
+__attribute__((target("avx2,fma"))) double fmaAvx2(int64_t repetitions) {
   __m256 sums[12];
-  for (__m256& sum : sums) sum = _mm256_set1_ps(offset);
-  const __m256 factors = _mm256_set1_ps(factor), offsets = _mm256_set1_ps(offset);
+  for (__m256& sum : sums) sum = _mm256_setzero_ps();
+  __m256 ones = _mm256_set1_ps(1);
+  asm("" : "+x"(ones));
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
 #pragma GCC unroll 12
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factors, offsets);
+    for (__m256& sum : sums) sum = _mm256_fmadd_ps(ones, ones, sum);
   }
-  __m256 total = _mm256_setzero_ps();
-  for (const __m256& sum : sums) total = _mm256_add_ps(total, sum);
-  return _mm256_cvtss_f32(total);
+  return total(sums);
 }
 constexpr double fmaAvx2Flops = 12 * 8 * 2;
 
-// The sums stop growing at 2^24 times the product, where an addition no longer changes them.
-constexpr uint16_t bf16Quarter = 0x3e80;
+constexpr uint16_t bf16One = 0x3f80;
 
-__attribute__((target("avx512f,avx512bf16"))) float dotAvx512(int64_t repetitions) {
+__attribute__((target("avx512f,avx512bf16"))) double dotAvx512(int64_t repetitions) {
   __m512 sums[16];
   for (__m512& sum : sums) sum = _mm512_setzero_ps();
-  const auto values = reinterpret_cast<__m512bh>(_mm512_set1_epi16(bf16Quarter));
+  const auto values = reinterpret_cast<__m512bh>(_mm512_set1_epi16(bf16One));
   for (int64_t repetition = 0; repetition < repetitions; ++repetition) {
 #pragma GCC unroll 16
     for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, values, values);
   }
-  __m512 total = _mm512_setzero_ps();
-  for (const __m512& sum : sums) total = _mm512_add_ps(total, sum);
-  return _mm512_cvtss_f32(total);
+  return total(sums);
 }
 constexpr double dotAvx512Flops = 16 * 16 * 2 * 2;
 
@@ -172,16 +177,16 @@ static_assert(sizeof(TileConfiguration) == 64);
 
 constexpr std::array<uint16_t, 512> filledTile() {
   std::array<uint16_t, 512> tile{};
-  tile.fill(bf16Quarter);
+  tile.fill(bf16One);
   return tile;
 }
 
 // Tiles 0 to 5 each sum the product of tiles 6 and 7. The operands are static, because the instructions' intrinsics
 // tell the compiler only their addresses.
-__attribute__((target("amx-tile,amx-bf16"))) float dotAmx(int64_t repetitions) {
+__attribute__((target("amx-tile,amx-bf16"))) double dotAmx(int64_t repetitions) {
   static constexpr TileConfiguration configuration;
   alignas(64) static constexpr std::array<uint16_t, 512> tile = filledTile();
-  alignas(64) static thread_local std::array<float, 256> result;
+  alignas(64) static thread_local std::array<float, 256> results[6];
   _tile_loadconfig(&configuration);
   _tile_loadd(6, tile.data(), 64);
   _tile_loadd(7, tile.data(), 64);
@@ -199,9 +204,14 @@ __attribute__((target("amx-tile,amx-bf16"))) float dotAmx(int64_t repetitions) {
     _tile_dpbf16ps(4, 6, 7);
     _tile_dpbf16ps(5, 6, 7);
   }
-  _tile_stored(5, result.data(), 64);
+  _tile_stored(0, results[0].data(), 64);
+  _tile_stored(1, results[1].data(), 64);
+  _tile_stored(2, results[2].data(), 64);
+  _tile_stored(3, results[3].data(), 64);
+  _tile_stored(4, results[4].data(), 64);
+  _tile_stored(5, results[5].data(), 64);
   _tile_release();
-  return result[0];
+  return total(results);
 }
 constexpr double dotAmxFlops = 6 * 16 * 16 * 32 * 2;
 
@@ -218,9 +228,10 @@ constexpr double fp32FlopsOfCall = 4e8, bf16FlopsOfCall = 4e9;
 PeakLoop arithmetic(const char* name, Loop loop, double flops, double flopsOfCall, int threads) {
   const auto repetitions = static_cast<int64_t>(flopsOfCall / flops) + 1;
   const auto run = [=] {
-    onAllThreads(threads, threads, [=](int64_t first, int64_t last) {
-      [[maybe_unused]] volatile const float kept = loop((last - first) * repetitions);
-    });
+    std::atomic<double> products = 0;
+    onAllThreads(threads, threads,
+                 [&](int64_t first, int64_t last) { products += loop((last - first) * repetitions); });
+    return 2 * products;
   };
   return {name, flops * static_cast<double>(repetitions) * threads, run};
 }

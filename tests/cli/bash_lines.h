@@ -17,10 +17,10 @@
 /// Lines of bash that run the program, for tests of its descriptors, limits and signals.
 namespace tandem {
 
-/// Arguments of a run that takes a moment with few steps.
-inline std::string tiny(int64_t steps = 2) {
+/// Arguments of a run that takes a moment with few steps. Its weights have 200 KiB.
+inline std::string tiny(int64_t steps = 2, int64_t classes = 10) {
   return concat("bench --repeats=1 --model=trivial --image-size=32 --batch=4 --warmup=1 --replicas=1 ",
-                "--allow-interference --verify=off --steps=", steps, ' ');
+                "--allow-interference --verify=off --classes=", classes, " --steps=", steps, ' ');
 }
 
 constexpr int64_t endless = 10'000'000;

@@ -15,12 +15,12 @@
 namespace tandem {
 
 /// Arguments of a bench that writes to resultsPath(), where nothing is before. The batch is 4 and the network lenet5,
-/// unless `more` says otherwise.
+/// whose kernels are named and not measured, unless `more` says otherwise.
 inline std::vector<std::string> benchOf(const std::vector<std::string>& more) {
   std::filesystem::remove(resultsPath());
   std::vector<std::string> arguments{"bench",           "--repeats=1",          "--image-size=32",       "--warmup=1",
                                      "--oversubscribe", "--allow-interference", "--out=" + resultsPath()};
-  for (const char* const standard : {"--batch=4", "--model=lenet5"}) {
+  for (const char* const standard : {"--batch=4", "--model=lenet5", "--layout=nhwc", "--convolution=direct"}) {
     const std::string text = standard, name = text.substr(0, text.find('=') + 1);
     const auto isThis = [&](const std::string& argument) { return argument.starts_with(name); };
     if (std::ranges::none_of(more, isThis)) arguments.push_back(text);

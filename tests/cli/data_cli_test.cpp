@@ -24,12 +24,23 @@ class DataCommand : public testing::Test {
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
-  Finished bench(const Texts& more) const {
+  Texts benchArguments(const Texts& more) const {
     Texts all{
         "bench",     "--model=resnet20", "--data=" + folder_,    "--batch=4",    "--replicas=1",  "--warmup=0",
         "--steps=6", "--repeats=1",      "--allow-interference", "--verify=off", "--format=json", "--deterministic"};
     all.insert(all.end(), more.begin(), more.end());
-    return runTandem(all);
+    return all;
+  }
+
+  Finished bench(const Texts& more) const { return runTandem(benchArguments(more)); }
+
+  /// The losses of each point of a bench.
+  std::vector<nlohmann::json> lossesOf(const Texts& more) const {
+    const Finished run = bench(more);
+    EXPECT_EQ(run.code, 0) << run.err;
+    std::vector<nlohmann::json> losses;
+    for (const auto& record : nlohmann::json::parse(run.out)) losses.push_back(record.at("losses"));
+    return losses;
   }
 
   /// Breaks the first image of the first class.
@@ -136,16 +147,21 @@ TEST_F(DataCommand, ItsMistakesAreUsageErrors) {
 }
 
 TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
-  const Texts typed{"data", "size", folder_, "--model=resnet20", "--batch=4", "--budget=0.2"};
+  const Texts typed{"data",      "size",         folder_,         "--model=resnet20",
+                    "--batch=4", "--budget=0.1", "--layout=nhwc", "--convolution=direct"};
   const auto run = runTandem(typed);
   ASSERT_EQ(run.code, 0) << run.err;
   for (const char* part : {"labelled files, 12 images", "--augment=imagenet", "images/s without loading",
                            "\n--decode=exact ", "\n--decode=fast ", "\npacked pixels ", "\nloading "}) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
   }
+  breakImage();
+  EXPECT_EQ(runTandem(typed).code, data) << "as in training, it ends at an image that cannot be read";
   Texts again = typed;
-  again.insert(again.end(), {"--json", "--decode=fast"});
-  const auto json = nlohmann::json::parse(runTandem(again).out);
+  again.insert(again.end(), {"--json", "--decode=fast", "--bad-image=zero"});
+  const auto borne = runTandem(again);
+  ASSERT_EQ(borne.code, 0) << borne.err;
+  const auto json = nlohmann::json::parse(borne.out);
   ASSERT_EQ(json.at("ways").size(), 3U);
   EXPECT_EQ(json.at("ways").at(0).at("name"), "--decode=fast") << "what is asked for is the first";
   EXPECT_EQ(json.at("ways").at(1).at("name"), "--decode=exact");
@@ -153,11 +169,6 @@ TEST_F(DataCommand, SizeSaysWhatLoadingCosts) {
   EXPECT_EQ(json.at("ways").at(2).at("one_core").at("decode_s"), 0);
   EXPECT_EQ(json.at("ways").at(2).at("bytes"), 12 * 37 * 37 * 3);
   EXPECT_FALSE(json.at("advice").get<std::string>().empty());
-  breakImage();
-  EXPECT_EQ(runTandem(typed).code, data) << "as in training, it ends at an image that cannot be read";
-  again = typed;
-  again.push_back("--bad-image=zero");
-  EXPECT_EQ(runTandem(again).code, 0);
 }
 
 TEST_F(DataCommand, BenchTrainsOnImageFiles) {
@@ -186,29 +197,24 @@ TEST_F(DataCommand, BenchTakesTheSplitThatIsAskedFor) {
 }
 
 TEST_F(DataCommand, BenchTrainsAlikeForAnyNumberOfProducersAndReplicas) {
-  const auto losses = [&](const Texts& more) {
-    const auto run = bench(more);
-    EXPECT_EQ(run.code, 0) << run.err;
-    return nlohmann::json::parse(run.out).at(0).at("losses");
-  };
-  const auto one = losses({"--producers=1"});
-  EXPECT_EQ(one, losses({"--producers=3"}));
-  EXPECT_EQ(one, losses({"--input=host"}));
-  EXPECT_NE(one, losses({"--augment=center"}));
-  EXPECT_NE(one, losses({"--augment=resize:36+random_crop+color_jitter"}));
-  const std::string drawn = "--augment=random_resized_crop:bicubic+rand_augment";
-  EXPECT_EQ(losses({drawn, "--producers=1"}), losses({drawn, "--producers=3"}));
+  const auto queued = lossesOf({"--producers=1,3"});
+  ASSERT_EQ(queued.size(), 2U);
+  EXPECT_EQ(queued[0], queued[1]);
+  EXPECT_EQ(queued[0], lossesOf({"--input=host"}).at(0));
+  const auto others = lossesOf({"--augment=center,resize:36+random_crop+color_jitter"});
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_NE(queued[0], others[0]);
+  EXPECT_NE(queued[0], others[1]);
+  const auto drawn = lossesOf({"--augment=random_resized_crop:bicubic+rand_augment", "--producers=1,3"});
+  ASSERT_EQ(drawn.size(), 2U);
+  EXPECT_EQ(drawn[0], drawn[1]);
 }
 
 TEST_F(DataCommand, FastDecodingGivesOtherPixelsAndTheSameForAnyNumberOfProducers) {
-  const auto lossesOf = [&](const std::string& decode, const std::string& more) {
-    const auto run = bench({"--decode=" + decode, more});
-    EXPECT_EQ(run.code, 0) << run.err;
-    return nlohmann::json::parse(run.out).at(0).at("losses");
-  };
-  const auto fast = lossesOf("fast", "--producers=1");
-  EXPECT_NE(fast, lossesOf("exact", "--producers=1"));
-  EXPECT_EQ(fast, lossesOf("fast", "--producers=3"));
+  const auto fast = lossesOf({"--decode=fast", "--producers=1,3"}), exact = lossesOf({"--decode=exact"});
+  ASSERT_EQ(fast.size(), 2U);
+  EXPECT_NE(fast[0], exact.at(0));
+  EXPECT_EQ(fast[0], fast[1]);
 }
 
 TEST_F(DataCommand, LoaderOnlyMakesBatchesAndComputesNothing) {
@@ -221,13 +227,13 @@ TEST_F(DataCommand, LoaderOnlyMakesBatchesAndComputesNothing) {
                                   "--repeats=1", "--replicas=1", "--batch=4", "--allow-interference"})
                            .out,
                        "batches only: nothing was computed"));
-  const auto saved = bench({"--loader-only", "--save-weights=" + ownFolder() + "/w.safetensors"});
+  const auto saved = runForked(benchArguments({"--loader-only", "--save-weights=" + ownFolder() + "/w.safetensors"}));
   EXPECT_EQ(saved.code, usage);
   EXPECT_TRUE(contains(saved.err, "with --loader-only: nothing is trained")) << saved.err;
-  const auto repeated = runTandem({"bench", "--model=resnet20", "--loader-only", "--steps=2", "--replicas=1"});
+  const auto repeated = runForked({"bench", "--model=resnet20", "--loader-only", "--steps=2", "--replicas=1"});
   EXPECT_EQ(repeated.code, usage);
   EXPECT_TRUE(contains(repeated.err, "--loader-only with --input=device, which makes one batch")) << repeated.err;
-  const auto pixels = runTandem({"bench", "--model=resnet20", "--decode=fast", "--steps=2", "--replicas=1"});
+  const auto pixels = runForked({"bench", "--model=resnet20", "--decode=fast", "--steps=2", "--replicas=1"});
   EXPECT_EQ(pixels.code, usage);
   EXPECT_TRUE(contains(pixels.err, "--decode=fast is for image files; give them as --data")) << pixels.err;
 }
@@ -236,7 +242,7 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
   const std::string weights = ownFolder() + "/w.safetensors";
   ASSERT_EQ(bench({"--save-weights=" + weights}).code, 0);
   const auto run =
-      runTandem({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder_});
+      runForked({"predict", "--model=resnet20", "--classes=2", "--weights=" + weights, "--data=" + folder_});
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(run.out.starts_with("accuracy on 12 validation images of " + folder_ + ": top-1 ")) << run.out;
   EXPECT_TRUE(contains(run.err, "note: --data=" + folder_ + ": it has no test images; these are its validation images"))
@@ -247,7 +253,7 @@ TEST_F(DataCommand, PredictCountsTheTestImages) {
                           "--data-split=" + split};
     const auto predict = [&](Texts more) {
       more.insert(more.end(), arguments.begin(), arguments.end());
-      return runTandem(more);
+      return runForked(more);
     };
     const std::string name = split == "auto" ? "test" : split;
     const auto shown = predict({"predict"});
@@ -293,20 +299,20 @@ TEST_F(DataCommand, ManyBadImagesEndARun) {
 }
 
 TEST_F(DataCommand, AChainThatDoesNotFitIsRefused) {
-  const auto run = bench({"--augment=none"});
+  const auto run = runForked(benchArguments({"--augment=none"}));
   EXPECT_EQ(run.code, usage);
   EXPECT_TRUE(contains(run.err, "with --augment=none: images are of any size but pad takes none larger than 32x32"))
       << run.err;
-  EXPECT_TRUE(
-      contains(bench({"--augment=flip:3"}).err, "flip:3: its probability is '3', which must be a number from 0 to 1"));
-  EXPECT_TRUE(contains(bench({"--augment=imagenett"}).err, "did you mean 'imagenet'?"));
+  EXPECT_TRUE(contains(runForked(benchArguments({"--augment=flip:3"})).err,
+                       "flip:3: its probability is '3', which must be a number from 0 to 1"));
+  EXPECT_TRUE(contains(runForked(benchArguments({"--augment=imagenett"})).err, "did you mean 'imagenet'?"));
 }
 
 TEST(DataOptions, ThatWouldDoNothingAreRefused) {
   const auto refusal = [](const Texts& more) {
     Texts all{"bench", "--model=resnet20", "--replicas=1", "--steps=1"};
     all.insert(all.end(), more.begin(), more.end());
-    const auto run = runTandem(all);
+    const auto run = runForked(all);
     EXPECT_EQ(run.code, usage) << run.err;
     return run.err;
   };

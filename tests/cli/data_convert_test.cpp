@@ -248,8 +248,8 @@ TEST_F(DataConvert, BenchBearsDamagedSamples) {
   file.put('x');
   file.close();
   const std::string bench =
-      "exec $T bench --model=lenet5 --data=packed --batch=50 --replicas=1 --repeats=1 --warmup=0 --steps=1 "
-      "--allow-interference --verify=off ";
+      "exec $T bench --model=trivial --image-size=32 --data=packed --batch=50 --replicas=1 --repeats=1 --warmup=0 "
+      "--steps=1 --allow-interference --verify=off ";
   const auto failed = shell(bench);
   EXPECT_EQ(failed.code, data) << failed.err;
   EXPECT_TRUE(contains(failed.out + failed.err, "sample 0 (from 0) at byte 16: its checksum differs")) << failed.err;

@@ -11,13 +11,14 @@
 namespace tandem {
 namespace {
 
-/// A short run of so many ranks, with a fault if there is one. Options in `more` replace those of the same name.
-Finished runRanks(int ranks, const std::string& fault, std::vector<std::string> more = {}) {
+/// A short bench of so many ranks and few weights, with a fault if there is one. Options in `more` replace those of the
+/// same name.
+std::vector<std::string> shortBench(int ranks, const std::string& fault, const std::vector<std::string>& more) {
   std::filesystem::remove(resultsPath());
   std::vector<std::string> arguments{"bench",        "--model=trivial", "--image-size=32", "--batch=2",
                                      "--warmup=1",   "--steps=20",      "--repeats=1",     "--allow-interference",
                                      "--verify=off", "--timeout=2",     "--oversubscribe", "--out=" + resultsPath(),
-                                     "--replicas=1"};
+                                     "--replicas=1", "--classes=10"};
   const auto nameOf = [](const std::string& argument) { return argument.substr(0, argument.find('=')); };
   for (const std::string& option : more) {
     std::erase_if(arguments, [&](const std::string& other) { return nameOf(other) == nameOf(option); });
@@ -25,7 +26,11 @@ Finished runRanks(int ranks, const std::string& fault, std::vector<std::string> 
   arguments.push_back(concat("--ranks=", ranks));
   if (!fault.empty()) arguments.push_back("--inject=" + fault);
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return runTandem(arguments, {{"TANDEM_ALLOW_INJECT", "1"}});
+  return arguments;
+}
+
+Finished runRanks(int ranks, const std::string& fault, const std::vector<std::string>& more = {}) {
+  return runTandem(shortBench(ranks, fault, more), {{"TANDEM_ALLOW_INJECT", "1"}});
 }
 
 std::string reasonOf(const Finished& run) {
@@ -34,7 +39,7 @@ std::string reasonOf(const Finished& run) {
 }
 
 TEST(Faults, NeedToBeAllowed) {
-  const auto run = runTandem({"bench", "--model=trivial", "--ranks=2", "--inject=phase=data,kind=abort"});
+  const auto run = runForked({"bench", "--model=trivial", "--ranks=2", "--inject=phase=data,kind=abort"});
   EXPECT_EQ(run.code, usage) << run.err;
   EXPECT_NE(run.err.find("set TANDEM_ALLOW_INJECT=1"), std::string::npos) << run.err;
   const auto other = runRanks(2, "rank=2,phase=data,kind=abort");
@@ -91,8 +96,8 @@ TEST(Faults, EachEndOfARankHasItsOwnText) {
 }
 
 TEST(Faults, OtherCollectivesAreNamedBeforeTheyRun) {
-  const auto run =
-      runRanks(2, "rank=1,step=5,phase=mid_allreduce,kind=short-collective", {"--check-collectives", "--model=lenet5"});
+  const auto run = runRanks(2, "rank=1,step=5,phase=mid_allreduce,kind=short-collective",
+                            {"--check-collectives", "--model=lenet5", "--classes=1000"});
   EXPECT_EQ(run.code, internal) << run.err;
   const std::string reason = reasonOf(run);
   EXPECT_NE(reason.find("Detected mismatch between collectives on ranks. Rank "), std::string::npos) << reason;
@@ -100,7 +105,8 @@ TEST(Faults, OtherCollectivesAreNamedBeforeTheyRun) {
 }
 
 TEST(Faults, ASkippedCollectiveIsNeverASilentWrongSum) {
-  const auto run = runRanks(2, "rank=1,step=5,phase=mid_allreduce,kind=skip-collective");
+  // Weights of several buckets, whose collectives differ in size.
+  const auto run = runRanks(2, "rank=1,step=5,phase=mid_allreduce,kind=skip-collective", {"--classes=1000"});
   EXPECT_TRUE(run.code == peer || run.code == internal) << run.code << run.err;
   EXPECT_NE(reasonOf(run), "");
 }
@@ -121,21 +127,21 @@ TEST(Faults, DriftIsNamedWithRankStepAndParameter) {
 }
 
 TEST(Faults, WeightsThatNeedNotBeEqualAreNotCompared) {
-  const auto run = runRanks(1, "", {"--replicas=2", "--strategy=independent", "--check-drift=5"});
+  const auto run = runForked(shortBench(1, "", {"--replicas=2", "--strategy=independent", "--check-drift=5"}));
   EXPECT_EQ(run.code, usage);
   EXPECT_NE(run.err.find("need not be equal after a step"), std::string::npos) << run.err;
-  const auto local = runRanks(2, "", {"--strategy=local_sgd", "--sync-every=4", "--check-drift=6"});
+  const auto local = runForked(shortBench(2, "", {"--strategy=local_sgd", "--sync-every=4", "--check-drift=6"}));
   EXPECT_EQ(local.code, usage);
   EXPECT_NE(local.err.find("give a multiple of it"), std::string::npos) << local.err;
 }
 
 TEST(Faults, ALaunchStartsLostRanksAgain) {
-  const std::vector<std::string> arguments{"launch",           "-n",          "2",
-                                           "--max-restarts=1", "--",          "bench",
-                                           "--model=trivial",  "--batch=2",   "--image-size=32",
-                                           "--warmup=1",       "--steps=5",   "--repeats=1",
-                                           "--verify=off",     "--timeout=5", "--allow-interference",
-                                           "--oversubscribe",  "--replicas=1"};
+  const std::vector<std::string> arguments{"launch",           "-n",           "2",
+                                           "--max-restarts=1", "--",           "bench",
+                                           "--model=trivial",  "--batch=2",    "--image-size=32",
+                                           "--warmup=1",       "--steps=5",    "--repeats=1",
+                                           "--verify=off",     "--timeout=5",  "--allow-interference",
+                                           "--oversubscribe",  "--replicas=1", "--classes=10"};
   auto once = arguments, always = arguments;
   once.push_back("--inject=rank=1,step=3,phase=data,kind=sigkill");
   always.push_back("--inject=rank=1,step=3,phase=data,kind=sigkill,attempt=any");

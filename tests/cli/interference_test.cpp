@@ -13,8 +13,9 @@
 namespace tandem {
 namespace {
 
-/// Three seconds of a small network: a window of one is the least that shows others.
-std::vector<std::string> measured(std::vector<std::string> more = {}) {
+/// Three seconds of a small network: a window of one is the least that shows others. A run with --save-weights is not
+/// made again where something disturbed it.
+std::vector<std::string> threeSeconds(std::vector<std::string> more = {}) {
   std::vector<std::string> arguments{"bench",        "--repeats=1", "--model=trivial", "--image-size=32",
                                      "--replicas=1", "--warmup=10", "--budget=3",      "--out=" + resultsPath()};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -51,7 +52,7 @@ TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
   Finished run;
   {
     const BusyLoops loops;
-    run = runTandem(measured());
+    run = runTandem(threeSeconds({"--save-weights=" + ownFolder() + "/w.safetensors"}));
   }
   EXPECT_EQ(run.code, 9) << run.err;
   EXPECT_NE(run.err.find("not valid: other programs used the run's CPUs for"), std::string::npos) << run.err;
@@ -63,7 +64,7 @@ TEST(Interference, ProgramsThatTakeTheCpusMakeTheRecordNotValid) {
 
 // Stopped for a third of its life: so in the window too, whenever that begins.
 TEST(Interference, AStoppedRunIsNotValid) {
-  Tandem tandem(measured());
+  Tandem tandem(threeSeconds({"--save-weights=" + ownFolder() + "/w.safetensors"}));
   while (!tandem.ended()) {
     const pid_t worker = tandem.worker();
     if (worker > 0) kill(worker, SIGSTOP);
@@ -79,14 +80,14 @@ TEST(Interference, AStoppedRunIsNotValid) {
 
 TEST(Interference, WhereItIsAllowedItIsNotedOnly) {
   const BusyLoops loops;
-  const auto run = runTandem(measured({"--allow-interference"}));
+  const auto run = runTandem(threeSeconds({"--allow-interference"}));
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.out.find("not valid: other programs used"), std::string::npos) << run.out;
   EXPECT_EQ(stored().outcome.kind, OutcomeKind::ok);
 }
 
 TEST(Interference, TelemetryCoversTheRun) {
-  runTandem(measured({"--allow-interference"}));
+  runTandem(threeSeconds({"--allow-interference"}));
   const Telemetry telemetry = stored().telemetry;
   ASSERT_EQ(telemetry.phases.size(), 3U);
   EXPECT_EQ(telemetry.phases[1].name, "training");

@@ -22,6 +22,7 @@ std::vector<std::string> endlessLaunch(int ranks) {
           "--",
           "bench",
           "--model=trivial",
+          "--classes=10",
           "--batch=4",
           "--warmup=1",
           "--replicas=1",
@@ -165,7 +166,7 @@ class BadLaunch : public testing::TestWithParam<RefusedLaunch> {};
 TEST_P(BadLaunch, IsOneLine) {
   std::vector<std::string> arguments{"launch"};
   arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
-  const auto run = runTandem(arguments);
+  const auto run = runForked(arguments);
   EXPECT_EQ(run.code, usage) << run.err;
   ASSERT_EQ(run.errors().size(), 1U) << run.err;
   EXPECT_NE(run.err.find(GetParam().says), std::string::npos) << run.err;

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "bash_lines.h"
+#include "process_limits.h"
 
 namespace tandem {
 namespace {
@@ -18,14 +18,6 @@ TEST(Limits, OfTheProcessAreOneLine) {
   expectOneLine(shell("ulimit -t 2; exec $T plan show --model=nasnet_large"), usage, "the CPU time that this process");
 }
 
-/// Runs the program where a user may have so many processes and threads. The limit does not hold for root, so another
-/// user runs it, who may read what root may. Each test process has a user of its own: others' processes would count.
-Finished withProcesses(int most, const std::string& arguments) {
-  const int user = 60000 + getpid() % 5000;
-  return shell(concat("chmod 777 . && ulimit -u ", most, " && exec setpriv --reuid=", user, " --clear-groups ",
-                      "--inh-caps=+dac_read_search --ambient-caps=+dac_read_search $T ", arguments));
-}
-
 TEST(Limits, OfProcessesFailTheRunAtOnce) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
   const auto run = withProcesses(4, tiny());
@@ -33,18 +25,11 @@ TEST(Limits, OfProcessesFailTheRunAtOnce) {
   EXPECT_TRUE(contains(run.out, "4 processes and threads of a user are the most here (ulimit -u)")) << run.out;
 }
 
+// Each command where it lacks another number of them; the long test has every number for each.
 TEST(Limits, OfProcessesAreOneLineOfEveryCommand) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can start a program as another user";
-  ASSERT_EQ(shell("exec $T " + tiny() + "--save-weights=w.safetensors").code, 0);
-  for (const int most : {1, 2, 3, 4}) {
-    for (const char* const command :
-         {"predict --model=trivial --image-size=32 --weights=w.safetensors none.png",
-          "features --model=trivial --image-size=32 --weights=w.safetensors --out=f.npy n.png",
-          "links --budget=0.1 --sizes=4", "plan show --model=lenet5"}) {
-      SCOPED_TRACE(concat(most, ": ", command));
-      expectOneLine(withProcesses(most, command), usage, "of a user are the most here (ulimit -u); raise it");
-    }
-  }
+  int most = 0;
+  for (const std::string& command : commandsWithThreads()) expectTooFewProcesses(++most, command);
 }
 
 TEST(Limits, OfProcessesEndASenderWhoseProducersCannotStart) {

@@ -1,5 +1,4 @@
 // --loader=processes and --cache: the program as the processes that make batches.
-#include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -13,9 +12,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "machine/cpu/host_facts.h"
-#include "run/child/loader_worker.h"
-#include "run/tiny_config.h"
-#include "run_tandem.h"
+#include "made_batches.h"
 #include "support/contains.h"
 #include "support/idx_images.h"
 #include "support/text_of_failure.h"
@@ -26,17 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
-constexpr const char* program = TANDEM_BINARY_DIR "/tandem";
-constexpr int images = 26;
-
-/// A made data set of small JPEG files.
-std::string madeFolder() {
-  const std::string folder = ownFolder() + "/made";
-  const auto run = runTandem({"data", "make", folder, concat("--images=", images), "--classes=2", "--size=40x30"});
-  EXPECT_EQ(run.code, 0) << run.err;
-  return folder;
-}
-
 Texts filesOf(const std::string& folder) {
   Texts files;
   for (const auto& entry : fs::recursive_directory_iterator(folder + "/train")) {
@@ -46,53 +32,10 @@ Texts filesOf(const std::string& folder) {
   return files;
 }
 
-Config configOf(const std::string& folder, int64_t producers, int64_t replicas) {
-  Config config = tiny();
-  config.placement.replicas = replicas;
-  config.input.data = folder;
-  config.input.loader = "processes";
-  config.input.producers = producers;
-  return config;
-}
-
-/// A plan, and the batches that processes of the program make for a replica of it.
-struct Made {
-  explicit Made(const Config& config, int64_t replica = 0, const char* by = program)
-      : plan(resolvePlan(config)), data(trainingData(plan)), batches(batchesByProcesses(plan, replica, 1, data, by)) {}
-
-  HostBatch next() {
-    HostBatch batch;
-    batches->make(k++, {}, batch);
-    return batch;
-  }
-  /// Whether so many batches are those that a thread makes, bit for bit.
-  bool areThoseOfThreads(int64_t replica, int64_t count) {
-    const auto maker = batchMaker(plan, replica, 1, trainingData(plan));  // which notes bad images of its own
-    for (int64_t i = 0; i < count; ++i) {
-      const HostBatch wanted = maker->make(k), batch = next();
-      if (!at::equal(batch.images, wanted.images) || !at::equal(batch.labels, wanted.labels)) return false;
-    }
-    return true;
-  }
-
-  RunPlan plan;
-  TrainingData data;
-  std::unique_ptr<HostBatches> batches;
-  int64_t k = 0;
-};
-
 TEST(LoaderProcesses, MakeTheBatchesOfThreads) {
   const std::string folder = madeFolder();
-  for (const int64_t producers : {1, 2, 4}) {
-    for (const int64_t replicas : {1, 2}) {
-      for (int64_t replica = 0; replica < replicas; ++replica) {
-        Made made(configOf(folder, producers, replicas), replica);
-        EXPECT_TRUE(made.areThoseOfThreads(replica, 2 * images / 4)) << producers << ' ' << replicas << ' ' << replica;
-        EXPECT_EQ(std::ssize(made.data.feeders->processes()), producers);
-        EXPECT_EQ(made.batches->origin().augment, "imagenet");
-      }
-    }
-  }
+  expectBatchesOfThreads(folder, /*producers=*/1, /*replicas=*/2);
+  expectBatchesOfThreads(folder, /*producers=*/4, /*replicas=*/1);
 }
 
 TEST(LoaderProcesses, MakeBatchesOfPixelsAndOfSyntheticImages) {
@@ -111,12 +54,12 @@ TEST(LoaderProcesses, CountBadImagesTogether) {
     const Made made(config);
     const auto maker = batchMaker(made.plan, 0, 1, made.data);
     return textOfFailure<DataError>([&] {
-      for (int64_t k = 0; k < images; ++k) maker->make(k);
+      for (int64_t k = 0; k < imagesMade; ++k) maker->make(k);
     });
   }();
   const auto untilItFails = [](Made& made) -> std::string {
     try {
-      for (int64_t k = 0; k < images; ++k) made.next();
+      for (int64_t k = 0; k < imagesMade; ++k) made.next();
     } catch (const Error& failure) {
       EXPECT_EQ(failure.code(), ExitCode::data);
       return failure.what();
@@ -131,7 +74,7 @@ TEST(LoaderProcesses, CountBadImagesTogether) {
   EXPECT_TRUE(contains(untilItFails(tooMany), "more than 2 images cannot be read"));
   config.input.maxBad = 12;
   Made borne(config);
-  EXPECT_TRUE(borne.areThoseOfThreads(0, images / 2));
+  EXPECT_TRUE(borne.areThoseOfThreads(0, imagesMade / 2));
   EXPECT_TRUE(contains(borne.data.bad->text(), "3 images could not be read")) << borne.data.bad->text();
 }
 
@@ -140,7 +83,7 @@ TEST(LoaderProcesses, OneThatIsKilledIsNamed) {
   made.next();
   kill(made.data.feeders->processes().back(), SIGKILL);
   const std::string text = textOfFailure<PeerError>([&] {
-    for (int64_t k = 0; k < images; ++k) made.next();
+    for (int64_t k = 0; k < imagesMade; ++k) made.next();
   });
   EXPECT_TRUE(contains(text, "killed by signal 9, SIGKILL")) << text;
   EXPECT_TRUE(contains(text, "--loader=processes, process ")) << text;
@@ -180,7 +123,7 @@ TEST(LoaderProcesses, OneThatCannotStartIsNamed) {
 /// How the batches of one process end that does nothing any more.
 std::string endOfAStuckProcess(Made& made) {
   return textOfFailure<PeerError>([&] {
-    for (int64_t k = 0; k < images; ++k) made.next();
+    for (int64_t k = 0; k < imagesMade; ++k) made.next();
   });
 }
 
@@ -192,7 +135,7 @@ bool stopTheMaker(pid_t process) {
 
 TEST(LoaderProcesses, OneThatDoesNothingIsNamedAfterTheTimeout) {
   Config config = configOf(madeFolder(), 1, 1);
-  config.exchange.timeout = 5;
+  config.exchange.timeout = 3;
   Made stopped(config);
   stopped.next();
   Made stuck(config);
@@ -217,9 +160,9 @@ TEST(LoaderProcesses, EachKeepsItsShareOfTheCache) {
   Config config = configOf(madeFolder(), 2, 1);
   config.input.cacheGib = 0.01;
   Made made(config);
-  EXPECT_TRUE(made.areThoseOfThreads(0, images));
-  EXPECT_GE(made.data.caches->sum().samples, images / 2);
-  EXPECT_LE(made.data.caches->sum().samples, 2 * images);
+  EXPECT_TRUE(made.areThoseOfThreads(0, imagesMade));
+  EXPECT_GE(made.data.caches->sum().samples, imagesMade / 2);
+  EXPECT_LE(made.data.caches->sum().samples, 2 * imagesMade);
   EXPECT_TRUE(contains(made.data.cacheText(), "of a data set of 26")) << made.data.cacheText();
 }
 

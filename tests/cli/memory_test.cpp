@@ -25,7 +25,7 @@ TEST(Memory, OfSmallNetworksIsNearTheEstimate) {
     std::filesystem::remove(path);
     const auto run = runTandem({"bench", "--repeats=1", concat("--model=", model), concat("--batch=", batch),
                                 concat("--replicas=", replicas), "--cores-per-replica=1", "--oversubscribe",
-                                "--steps=3", "--warmup=1", "--allow-interference", "--out=" + path});
+                                "--steps=2", "--warmup=0", "--verify=off", "--allow-interference", "--out=" + path});
     ASSERT_EQ(run.code, 0) << run.err;
     const auto records = readResults(path);
     ASSERT_EQ(records.size(), 1U);
@@ -37,15 +37,15 @@ TEST(Memory, OfSmallNetworksIsNearTheEstimate) {
   };
   bench("resnet20", 256, 1);
   bench("resnet20", 128, 2);
-  bench("resnet56", 128, 1);
+  bench("resnet56", 96, 1);
 }
 
 // What was free when a sweep was planned may be taken by others until a run's turn comes: here the program's own limit
 // is lowered as soon as the first run has begun.
 TEST(Memory, ThatIsGoneWhenARunsTurnComesFailsThatRunAlone) {
   const std::string path = ownFolder() + "/memory.jsonl";
-  Tandem tandem({"bench", "--model=resnet20", "--batch=400", "--replicas=1", "--steps=2", "--warmup=0", "--repeats=2",
-                 "--convolution=direct", "--verify=off", "--allow-interference", "--out=" + path});
+  Tandem tandem({"bench", "--model=resnet20", "--batch=200", "--replicas=1", "--steps=2", "--warmup=0", "--repeats=2",
+                 "--layout=nhwc", "--convolution=direct", "--verify=off", "--allow-interference", "--out=" + path});
   while (!tandem.ended() && tandem.worker() <= 0) usleep(1000);
   const int64_t taken = memoryField(textOf(concat("/proc/", tandem.id(), "/status")), "VmData");
   ASSERT_GT(taken, 0);

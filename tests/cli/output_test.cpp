@@ -45,7 +45,8 @@ TEST(Docs, GeneratedReferenceHasNotDrifted) {
 }
 
 TEST(PlanShow, HasTheCallsAndTheirSums) {
-  const auto run = runForked({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"});
+  const auto run =
+      runForked({"plan", "show", "--model=resnet20", "--layout=nhwc", "--convolution=direct", "--batch=8"});
   ASSERT_EQ(run.code, 0) << run.err;
   for (const auto& part :
        {"batch_norm + add + relu", "conv1", "8 images", "kept for backward", "backward by autograd"}) {
@@ -55,7 +56,7 @@ TEST(PlanShow, HasTheCallsAndTheirSums) {
 }
 
 TEST(PlanShow, SaysFirstThatABatchIsAGuess) {
-  const auto run = runForked({"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=max"});
+  const auto run = runForked({"plan", "show", "--model=lenet5", "--layout=nhwc", "--batch=max"});
   ASSERT_EQ(run.code, 0) << run.err;
   const size_t guess = run.out.find("is the guess of the memory estimate");
   ASSERT_NE(guess, std::string::npos) << run.out;
@@ -63,7 +64,8 @@ TEST(PlanShow, SaysFirstThatABatchIsAGuess) {
 }
 
 TEST(PlanShow, HasTheChannelsOfZeros) {
-  const std::vector<std::string> bare{"plan", "show", "--model=resnet20", "--layout=nhwc", "--batch=8"};
+  const std::vector<std::string> bare{"plan",          "show",      "--model=resnet20",
+                                      "--layout=nhwc", "--batch=8", "--convolution=direct"};
   EXPECT_FALSE(contains(runForked(bare).out, "of zeros")) << "none on a CPU unless asked for";
   std::vector<std::string> padded = bare;
   padded.emplace_back("--pad-images=8");

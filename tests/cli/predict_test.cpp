@@ -28,8 +28,9 @@ class Predict : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     weights = ownFolder() + "/w.safetensors";
-    const auto run = runTandem({"bench", "--model=resnet20", "--batch=4", "--replicas=1", "--steps=2", "--warmup=0",
-                                "--allow-interference", "--save-weights=" + weights});
+    const auto run =
+        runTandem({"bench", "--model=resnet20", "--layout=nhwc", "--convolution=direct", "--batch=4", "--replicas=1",
+                   "--steps=2", "--warmup=0", "--verify=off", "--allow-interference", "--save-weights=" + weights});
     ASSERT_EQ(run.code, 0) << run.err;
   }
 
@@ -179,16 +180,18 @@ TEST_F(Predict, OfADataSetSaysHowManyTestImagesAreRight) {
 
 TEST_F(Predict, TheRecordOfARunSaysWhichWeights) {
   const auto run =
-      runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
-                 "--allow-interference", "--warmup=0", "--weights=" + weights, "--reset-head", "--format=json"});
+      runTandem({"bench", "--model=resnet20", "--layout=nhwc", "--convolution=direct", "--classes=14", "--batch=4",
+                 "--replicas=1", "--steps=2", "--repeats=1", "--verify=off", "--allow-interference", "--warmup=0",
+                 "--weights=" + weights, "--reset-head", "--format=json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "sha256 ") && contains(run.out, "map none): ")) << run.out;
   EXPECT_TRUE(contains(run.out, "the classifier keeps initial values in fc.weight; fc.bias")) << run.out;
-  const auto refused = runTandem({"bench", "--model=resnet20", "--classes=14", "--batch=4", "--replicas=1", "--steps=2",
-                                  "--warmup=0", "--weights=" + weights});
+  const auto refused =
+      runTandem({"bench", "--model=resnet20", "--layout=nhwc", "--convolution=direct", "--classes=14", "--batch=4",
+                 "--replicas=1", "--steps=2", "--repeats=1", "--warmup=0", "--weights=" + weights});
   EXPECT_EQ(refused.code, checkpoint);
   EXPECT_TRUE(contains(refused.err, "--reset-head in bench")) << refused.err;
-  const auto sweep = runTandem({"bench", "--model=resnet20", "--replicas=1,2", "--save-weights=x.safetensors"});
+  const auto sweep = runForked({"bench", "--model=resnet20", "--replicas=1,2", "--save-weights=x.safetensors"});
   EXPECT_EQ(sweep.code, usage);
   EXPECT_TRUE(contains(sweep.err, "each would replace the file")) << sweep.err;
 }

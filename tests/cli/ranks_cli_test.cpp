@@ -9,72 +9,38 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "bench_of_ranks.h"
+#include "compared_ranks.h"
 #include "machine/cpu/host_facts.h"
 
 namespace tandem {
 namespace {
 
-TEST(Ranks, MakeOneTableWithReplicas) {
-  const auto run = runTandem(benchOf({"--model=trivial", "--steps=5", "--ranks=1,2,4", "--replicas=1,2"}));
-  EXPECT_EQ(run.code, 0) << run.err;
-  const auto records = readResults(resultsPath());
-  ASSERT_EQ(records.size(), 6U);
-  for (const RunRecord& record : records) {
-    const auto replicas = static_cast<size_t>(record.config.placement.ranks * record.config.placement.replicas);
-    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-    EXPECT_EQ(record.globalBatch, 4 * static_cast<int64_t>(replicas));
-    EXPECT_EQ(record.steps.size(), 5 * replicas);
-    EXPECT_EQ(record.placement.replicas.size(), replicas);
-    EXPECT_EQ(record.losses.size(), 6U);
-    EXPECT_EQ(record.steps.back().replica, static_cast<int>(replicas) - 1);
-  }
-  EXPECT_NE(run.out.find("ranks  replicas"), std::string::npos) << run.out;
-}
+TEST(Ranks, MakeOneTableWithReplicas) { expectOneTable("1,2", 4); }
 
-// Two numbers have one sum, so two ranks of one replica have the bits of two replicas of one rank.
-TEST(Ranks, OfTwoReplicasTrainTheSameBitsInOneProcessAndInTwo) {
-  for (const char* model : {"--model=lenet5", "--model=resnet20"}) {
-    const std::vector<std::string> work{model, "--classes=10", "--steps=3", "--deterministic"};
-    auto together = work, apart = work;
-    together.insert(together.end(), {"--ranks=1", "--replicas=2"});
-    apart.insert(apart.end(), {"--ranks=2", "--replicas=1"});
-    const auto one = measured(together), two = measured(apart);
-    ASSERT_EQ(one.size(), 1U);
-    ASSERT_EQ(two.size(), 1U);
-    EXPECT_NE(fingerprintOf(one[0]), "");
-    EXPECT_EQ(fingerprintOf(one[0]), fingerprintOf(two[0])) << model;
-    EXPECT_EQ(one[0].losses, two[0].losses) << model;
-  }
-}
+TEST(Ranks, OfTwoReplicasTrainTheSameBitsInOneProcessAndInTwo) { expectTheSameBitsInOneProcessAndInTwo("resnet20"); }
 
 // Without --deterministic kernels are measured. Rank 0 does, for all: so the weights of all ranks are equal, which
 // every run checks.
 TEST(Ranks, RunTheKernelsThatRankZeroChose) {
-  const auto records = measured({"--model=resnet20", "--classes=10", "--steps=2", "--ranks=2", "--refresh-kernels"});
+  const auto records = measured({"--model=resnet20", "--classes=10", "--layout=auto", "--convolution=auto", "--steps=2",
+                                 "--ranks=2", "--refresh-kernels"});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].outcome.kind, OutcomeKind::ok) << records[0].outcome.reason;
   EXPECT_NE(records[0].placement.kernels, "");
 }
 
 TEST(Ranks, ShareTheGlobalBatchUnderStrongScaling) {
-  const auto records = measured({"--model=trivial", "--steps=2", "--ranks=2", "--replicas=2", "--scaling=strong"});
+  const auto records =
+      measured({"--model=trivial", "--classes=10", "--steps=2", "--ranks=2", "--replicas=2", "--scaling=strong"});
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].globalBatch, 4);
 }
 
-// A run whose ranks end with different weights fails.
-TEST(Ranks, EveryStrategyAndAllReduceThatCrossesThemGivesAllTheSameWeights) {
-  const std::vector<std::string> ways[] = {{"--all-reduce=owner,shared,copy,ring,tree,halving_doubling,hierarchical"},
-                                           {"--strategy=parameter_server", "--server-ranks=0,1"},
-                                           {"--strategy=local_sgd", "--sync-every=2", "--block-momentum=0,0.5"},
-                                           {"--strategy=compressed", "--compression=powersgd,onebit,topk"}};
-  for (std::vector<std::string> way : ways) {
-    way.insert(way.end(), {"--model=lenet5", "--steps=3", "--ranks=2", "--replicas=2"});
-    const auto records = measured(way);
-    EXPECT_GE(records.size(), 2U);
-    for (const RunRecord& record : records) EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-  }
+// That of --strategy=parameter_server is in servers_cli_test.cpp.
+TEST(Ranks, EveryStrategyThatCrossesThemGivesAllTheSameWeights) {
+  expectEqualWeights({"--all-reduce=ring,halving_doubling"}, 2);
+  expectEqualWeights({"--strategy=local_sgd", "--sync-every=2", "--block-momentum=0.5"}, 1);
+  expectEqualWeights({"--strategy=compressed", "--compression=powersgd"}, 1);
 }
 
 // Gradients of lenet5 in fp16: a bucket of 15 KiB, then two of more.
@@ -202,7 +168,7 @@ TEST(Ranks, WhatCannotCrossThemIsRefusedByName) {
   for (const auto& [options, text] : cases) {
     std::vector<std::string> given{"--model=trivial", "--steps=2", "--strategy=parameter_server"};
     given.insert(given.end(), options.begin(), options.end());
-    const auto run = runTandem(benchOf(given));
+    const auto run = runForked(benchOf(given));
     EXPECT_EQ(run.code, 2) << join(options, " ");
     EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
   }

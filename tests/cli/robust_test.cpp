@@ -102,7 +102,8 @@ TEST(Files, FifosWithBothEndsHoldTheRecord) {
 }
 
 TEST(Files, WeightsOfARunThatFailsAreNotKept) {
-  const auto run = shell("echo old > w.safetensors; exec $T " + tiny(20) + "--lr=1e30 --save-weights=w.safetensors");
+  const auto run = shell("echo old > w.safetensors; exec $T " + tiny(20, /*classes=*/1000) +
+                         "--lr=1e30 --save-weights=w.safetensors");
   EXPECT_EQ(run.code, numeric) << run.err;
   EXPECT_EQ(contents("w.safetensors"), "old\n");
   EXPECT_EQ(leftOver().size(), 0U);
@@ -117,8 +118,8 @@ TEST(Files, KilledRunsLeaveNoTemporaryFile) {
 }
 
 TEST(Files, ACacheThatIsNoneIsNamedOnce) {
-  const std::string bench = "exec $T bench --model=lenet5 --batch=4 --replicas=1 --repeats=2 --warmup=1 --steps=2 " +
-                            std::string("--allow-interference --verify=off");
+  const std::string bench = "exec $T bench --model=lenet5 --layout=nhwc --convolution=direct --batch=4 --replicas=1 " +
+                            std::string("--repeats=2 --warmup=1 --steps=2 --allow-interference --verify=off");
   for (const char* const cache :
        {"mkfifo c/measured.tsv", "cp $TANDEM_CACHE/measured.tsv c; echo damaged >> c/measured.tsv"}) {
     const auto run = shell(concat("rm -rf c; mkdir c; ", cache, "; export TANDEM_CACHE=$PWD/c; ", bench));

@@ -5,35 +5,14 @@
 #include <map>
 
 #include "base/text.h"
-#include "bench_of_ranks.h"
+#include "servers_of_ranks.h"
 
 namespace tandem {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-// Two numbers have one sum.
-TEST(Servers, OfTwoRanksTrainTheBitsOfOneProcess) {
-  const Texts work{"--strategy=parameter_server", "--steps=3", "--deterministic", "--verify=on"};
-  auto together = work, apart = work, served = work;
-  together.insert(together.end(), {"--replicas=2"});
-  apart.insert(apart.end(), {"--ranks=2", "--replicas=1", "--server-ranks=0,1"});
-  served.insert(served.end(), {"--ranks=2", "--replicas=1", "--servers=1,2"});
-  const auto one = measured(together), two = measured(apart), four = measured(served);
-  ASSERT_EQ(one.size(), 1U);
-  ASSERT_EQ(two.size(), 2U);
-  ASSERT_EQ(four.size(), 2U);
-  EXPECT_NE(fingerprintOf(one[0]), "");
-  for (const RunRecord& record : {two[0], two[1], four[0], four[1]}) {
-    EXPECT_EQ(fingerprintOf(record), fingerprintOf(one[0]));
-    EXPECT_EQ(record.losses, one[0].losses);
-    EXPECT_EQ(record.equality.value().reason, "");
-    EXPECT_LT(record.equality->error.whole, 4 * record.equality->plain.front().error.whole);
-    EXPECT_GT(record.traffic.bytesBetweenRanks, 0);
-    EXPECT_FALSE(record.staleness);
-  }
-  EXPECT_EQ(one[0].traffic.bytesBetweenRanks, 0);
-}
+TEST(Servers, OfTwoRanksTrainTheBitsOfOneProcess) { expectTheBitsOfOneProcess("0", "2"); }
 
 TEST(Servers, OfOlderWeightsSayHowOldTheyWere) {
   const auto records = measured({"--strategy=parameter_server", "--steps=4", "--ranks=1,2", "--replicas=2",
@@ -52,22 +31,7 @@ TEST(Servers, OfOlderWeightsSayHowOldTheyWere) {
 }
 
 TEST(Servers, ThatOnlyServeHaveNoReplicas) {
-  const auto run = runTandem(benchOf({"--strategy=parameter_server", "--steps=4", "--ranks=2", "--servers=1,2",
-                                      "--profile", "--server-mode=sync,async", "--precision=fp32,fp16"}));
-  EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_NE(run.out.find("gradients were those of weights that lacked "), std::string::npos) << run.out;
-  const auto records = readResults(resultsPath());
-  ASSERT_EQ(records.size(), 8U);
-  for (const RunRecord& record : records) {
-    EXPECT_EQ(record.outcome.kind, OutcomeKind::ok) << record.outcome.reason;
-    EXPECT_EQ(record.globalBatch, 8);
-    EXPECT_EQ(record.placement.replicas.size(), 2U);
-    EXPECT_EQ(record.steps.size(), 8U);
-    EXPECT_EQ(record.losses.size(), 5U);
-    ASSERT_TRUE(record.profile);
-    EXPECT_EQ(record.profile->replicas.size(), 2U);
-    EXPECT_GT(record.traffic.bytesBetweenRanks, 0);
-  }
+  expectReplicasOfRanksAlone({"--servers=2", "--server-mode=sync,async", "--precision=fp16"}, 2);
 }
 
 TEST(Servers, TakeNoShareOfAGlobalBatch) {
@@ -123,7 +87,7 @@ TEST(Servers, ARoleThatCannotBeIsRefusedInOneLine) {
       {{"--job=worker:0", "--master-addr=node1"}, "leave --master-addr away"},
       {{}, "--worker-hosts and --ps-hosts need --job"}};
   for (const auto& [role, text] : cases) {
-    const auto run = runTandem(withRoles(role));
+    const auto run = runForked(withRoles(role));
     EXPECT_EQ(run.code, 2) << join(role, " ");
     EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
     EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;

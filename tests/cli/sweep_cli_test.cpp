@@ -15,8 +15,9 @@ namespace tandem {
 namespace {
 
 std::vector<std::string> sweepOf(std::vector<std::string> more) {
-  std::vector<std::string> arguments{"bench",     "--repeats=1", "--model=trivial", "--image-size=32",
-                                     "--batch=4", "--warmup=1",  "--oversubscribe", "--allow-interference"};
+  std::vector<std::string> arguments{"bench",        "--repeats=1", "--model=trivial", "--image-size=32",
+                                     "--batch=4",    "--warmup=1",  "--oversubscribe", "--allow-interference",
+                                     "--classes=10", "--verify=off"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -10,73 +10,14 @@
 
 #include "base/text.h"
 #include "bash_lines.h"
-#include "formats/io/checksum.h"
 #include "formats/io/file.h"
-#include "run_tandem.h"
+#include "small_trainings.h"
 #include "support/contains.h"
-#include "support/idx_images.h"
 
 namespace tandem {
 namespace {
 
-using Texts = std::vector<std::string>;
-
-/// Trainings on 200 images, with 50 test images.
-class Train : public testing::Test {
- protected:
-  Train() {
-    writeIdxImages(folder_ + "/data", 200);
-    writeIdxImages(folder_ + "/data", 50, 0, "t10k");
-  }
-
-  Texts arguments(Texts more) const {
-    Texts all{"train",
-              "--model=trivial",
-              "--image-size=32",
-              "--batch=4",
-              "--replicas=1",
-              "--lr=0.01",
-              "--oversubscribe",
-              "--data=" + folder_ + "/data",
-              "--out=" + folder_ + "/results.jsonl"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  Finished train(Texts more) const { return runTandem(arguments(std::move(more))); }
-  std::string sumOf(const std::string& name) const { return sha256Of(readFile(folder_ + "/" + name, 1 << 26)); }
-
-  /// Of the weights after 30 epochs.
-  std::string sumOfWhole(Texts more) const {
-    more.insert(more.end(), {"--epochs=30", "--validate-on=none", "--save-weights=" + folder_ + "/whole.safetensors"});
-    const Finished run = train(std::move(more));
-    EXPECT_EQ(run.code, 0) << run.err;
-    return sumOf("whole.safetensors");
-  }
-
-  /// The same of a training that the signal ended on its way, and that then went on.
-  std::string sumOfInterrupted(Texts more, int signal) const {
-    const std::string run = folder_ + "/run";
-    std::filesystem::remove_all(run);
-    more.insert(more.end(), {"--epochs=30", "--validate-on=none", "--checkpoint=" + run, "--resume=auto",
-                             "--save-weights=" + folder_ + "/parted.safetensors"});
-    Tandem first(arguments(more));
-    while (!contains(first.outSoFar(), "trivial fp32") || !std::filesystem::exists(run + "/lock")) {
-      EXPECT_FALSE(first.ended()) << first.outSoFar();
-      if (first.ended()) return "it did not begin";
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    kill(first.id(), signal);
-    const Finished ended = first.wait();
-    EXPECT_EQ(ended.code, stoppedAndSaved) << ended.out << ended.err;
-    const Finished resumed = train(more);
-    EXPECT_EQ(resumed.code, 0) << resumed.err;
-    return sumOf("parted.safetensors");
-  }
-
-  const std::string folder_ = ownFolder();
-};
+class Train : public SmallTrainings {};
 
 TEST_F(Train, TellsEachEvaluationAndStoresOneRecord) {
   const Finished run = train({"--epochs=2"});
@@ -92,7 +33,7 @@ TEST_F(Train, TellsEachEvaluationAndStoresOneRecord) {
 TEST_F(Train, EvalSaysOfTheWeightsWhatTheTrainingSaid) {
   const Finished run = train({"--epochs=1", "--save-weights=" + folder_ + "/w.safetensors"});
   ASSERT_EQ(run.code, 0) << run.err;
-  const Finished judged = runTandem({"eval", "--model=trivial", "--image-size=32", "--classes=10",
+  const Finished judged = runForked({"eval", "--model=trivial", "--image-size=32", "--classes=10",
                                      "--weights=" + folder_ + "/w.safetensors", "--data=" + folder_ + "/data", "--json",
                                      "--save-scores=" + folder_ + "/scores.safetensors"});
   ASSERT_EQ(judged.code, 0) << judged.err;
@@ -132,8 +73,8 @@ TEST_F(Train, ItsPageAndTensorBoardShowWrongPredictions) {
 TEST_F(Train, WrongPredictionsWithoutTheirDataHaveNoPictures) {
   const std::string page = folder_ + "/page.html";
   Tandem run(
-      arguments({"--epochs=1000000", "--validate-every=50", "--page=" + page, "--checkpoint=" + folder_ + "/run"}));
-  while (!contains(run.outSoFar(), "epoch 50.00")) {
+      arguments({"--epochs=1000000", "--validate-every=5", "--page=" + page, "--checkpoint=" + folder_ + "/run"}));
+  while (!contains(run.outSoFar(), "epoch 5.00")) {
     ASSERT_FALSE(run.ended()) << run.outSoFar();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -146,17 +87,11 @@ TEST_F(Train, WrongPredictionsWithoutTheirDataHaveNoPictures) {
 }
 
 /// A signal ends it with a checkpoint, from which it goes on to the same weights.
-TEST_F(Train, ASignalEndsItAndItGoesOn) {
-  const std::string whole = sumOfWhole({});
-  EXPECT_EQ(sumOfInterrupted({}, SIGTERM), whole);
-  EXPECT_EQ(sumOfInterrupted({}, SIGUSR1), whole);
-}
+TEST_F(Train, ASignalEndsItAndItGoesOn) { EXPECT_EQ(sumOfInterrupted({}, SIGTERM), sumOfWhole({})); }
 
 TEST_F(Train, AServerOfRanksGoesOnFromItsCheckpoint) {
-  for (const char* servers : {"--server-ranks=0", "--server-ranks=1"}) {
-    const Texts more{"--strategy=parameter_server", "--optimizer=adam", "--ranks=2", servers};
-    EXPECT_EQ(sumOfInterrupted(more, SIGTERM), sumOfWhole(more)) << servers;
-  }
+  const Texts more = ofServers("--server-ranks=1");
+  EXPECT_EQ(sumOfInterrupted(more, SIGUSR1), sumOfWhole(more));
 }
 
 TEST_F(Train, RanksEndWithTheSameWeights) {
@@ -194,7 +129,7 @@ TEST_F(Train, RanksFindTheWrongPredictionsThatReplicasFind) {
 }
 
 TEST_F(Train, ARecipesOptionsHoldWhereNoneAreTyped) {
-  const Finished run = runTandem(
+  const Finished run = runForked(
       {"train", "--recipe=fashion-mnist", "--epochs=3", "--data=" + folder_ + "/data", "--replicas=1", "--dry-run"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "--model=resnet20")) << run.out;
@@ -203,7 +138,7 @@ TEST_F(Train, ARecipesOptionsHoldWhereNoneAreTyped) {
 }
 
 TEST_F(Train, EachRecipeIsATraining) {
-  const Finished list = runTandem({"list", "recipes", "--json"});
+  const Finished list = runForked({"list", "recipes", "--json"});
   ASSERT_EQ(list.code, 0) << list.err;
   const auto recipes = nlohmann::json::parse(list.out).at("recipes");
   EXPECT_GE(recipes.size(), 8U);
@@ -211,7 +146,7 @@ TEST_F(Train, EachRecipeIsATraining) {
     const std::string name = recipe.at("name");
     EXPECT_FALSE(recipe.at("summary").get<std::string>().empty()) << name;
     EXPECT_FALSE(recipe.at("source").get<std::string>().empty()) << name;
-    const Finished run = runTandem({"train", "--recipe=" + name, "--dry-run", "--batch=2", "--replicas=1"});
+    const Finished run = runForked({"train", "--recipe=" + name, "--dry-run", "--batch=2", "--replicas=1"});
     EXPECT_EQ(run.code, 0) << name << ": " << run.err;
     for (const auto& [option, value] : recipe.at("options").items()) {
       if (option == "batch" || value == "true") continue;
@@ -223,16 +158,13 @@ TEST_F(Train, EachRecipeIsATraining) {
 
 TEST_F(Train, WhatIsWrongIsOneLine) {
   const auto expectRefused = [&](Texts more, int code, std::string_view part) {
-    const Finished run = train(std::move(more));
-    EXPECT_EQ(run.code, code) << run.err;
-    ASSERT_EQ(run.errors().size(), 1U) << run.err;
-    EXPECT_TRUE(contains(run.errors()[0], part)) << run.err;
+    expectOneLine(runForked(arguments(std::move(more))), code, part);
   };
   expectRefused({}, 2, "needs --epochs=X");
   expectRefused({"--epochs=1", "--precision=fp32,bf16"}, 2, "takes one value of --precision, not a list");
   expectRefused({"--epochs=0"}, 2, "--epochs=0: must be above 0");
   expectRefused({"--epochs=1", "--resume=auto"}, 2, "--resume=auto needs --checkpoint");
-  expectRefused({"--epochs=1", "--validate-on=validation"}, 3, "it has no validation images");
+  expectOneLine(train({"--epochs=1", "--validate-on=validation"}), 3, "it has no validation images");
   expectRefused({"--epochs=1", "--save-scores=x.txt"}, 2, "must end in .safetensors");
   expectRefused({"--epochs=1", "--train-size=16@2"}, 2, "--train-size=16@2: must be sizes from 8 to 16384 pixels");
   expectRefused({"--recipe=none-such"}, 2, "unknown recipe");
@@ -243,7 +175,7 @@ TEST_F(Train, WhatIsWrongIsOneLine) {
 TEST_F(Train, ACheckpointOfAnotherTrainingIsRefused) {
   const std::string run = folder_ + "/run";
   ASSERT_EQ(train({"--epochs=1", "--checkpoint=" + run}).code, 0);
-  const Finished other = train({"--epochs=1", "--lr=0.02", "--checkpoint=" + run, "--resume=auto"});
+  const Finished other = runForked(arguments({"--epochs=1", "--lr=0.02", "--checkpoint=" + run, "--resume=auto"}));
   EXPECT_EQ(other.code, 2) << "given twice";
   Texts changed = arguments({"--epochs=1", "--checkpoint=" + run, "--resume=auto"});
   changed[5] = "--lr=0.02";

@@ -9,6 +9,8 @@ TEST_P(LongGolden, EqualsItsReferenceInEveryWay) { GoldenModel(GetParam()).expec
 
 INSTANTIATE_TEST_SUITE_P(Long, LongGolden, testing::ValuesIn(classifiers(/*quick=*/false)),
                          [](const auto& row) { return row.param; });
+INSTANTIATE_TEST_SUITE_P(LongOfManyParameters, LongGolden, testing::ValuesIn(classifiersOfManyParameters()),
+                         [](const auto& row) { return row.param; });
 
 }  // namespace
 }  // namespace tandem::golden

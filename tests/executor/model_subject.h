@@ -32,6 +32,11 @@ inline bool isQuick(const ModelEntry& entry) {
   return isTypical(entry) && entry.parameters <= mostQuickParameters && entry.forwardFlops <= 10e9;
 }
 
+/// Of the quick ones, those whose more costly ways run in long tests only.
+inline bool hasManyParameters(const std::string& model) {
+  return find(models(), model, "model").parameters > 4'500'000;
+}
+
 /// The zoo's networks that classify.
 inline std::vector<std::string> classifiers(bool quick) {
   std::vector<std::string> names;
@@ -41,6 +46,23 @@ inline std::vector<std::string> classifiers(bool quick) {
   return names;
 }
 
+/// Of the quick ones.
+inline std::vector<std::string> classifiersOfManyParameters() {
+  std::vector<std::string> names = classifiers(/*quick=*/true);
+  std::erase_if(names, [](const std::string& name) { return !hasManyParameters(name); });
+  return names;
+}
+
+/// The formula's values of each parameter of a graph, in its order. Those of large networks take long.
+inline std::vector<at::Tensor> formulaWeights(const Graph& graph) {
+  std::vector<at::Tensor> weights;
+  for (const Parameter& parameter : graph.parameters()) {
+    const bool isBatchNorm = graph.node(parameter.node).operation->name == "batch_norm";
+    weights.push_back(formulaTensor(parameter.name, parameter.shape, isBatchNorm));
+  }
+  return weights;
+}
+
 /// One model on one executor, on one device in one precision and layout, with the formula's weights and images.
 class ModelSubject {
  public:
@@ -48,14 +70,18 @@ class ModelSubject {
       : ModelSubject(graph, precision, executor,
                      ExecutorOptions{.compute = precision.compute, .kernels = {.layout = layout}}) {}
 
-  /// REQUIRES: options.compute is the precision's.
   ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor,
                const ExecutorOptions& options)
+      : ModelSubject(graph, precision, executor, options, formulaWeights(graph)) {}
+
+  /// `weights`: formulaWeights(graph). REQUIRES: options.compute is the precision's.
+  ModelSubject(const Graph& graph, const Precision& precision, const ExecutorEntry& executor,
+               const ExecutorOptions& options, const std::vector<at::Tensor>& weights)
       : options_(options), buffers_(buffersFor(graph, precision, options)), executor_(executor.make(options)) {
-    for (const Parameter& parameter : graph.parameters()) {
-      at::Tensor master = buffers_.masterView(buffers_.indexOf(parameter.name));
-      const bool isBatchNorm = graph.node(parameter.node).operation->name == "batch_norm";
-      master.copy_(formulaTensor(parameter.name, parameter.shape, isBatchNorm).view(master.sizes()));
+    const std::vector<Parameter> parameters = graph.parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      at::Tensor master = buffers_.masterView(buffers_.indexOf(parameters[i].name));
+      master.copy_(weights.at(i).view(master.sizes()));
     }
     for (const Auxiliary& auxiliary : graph.auxiliaries()) lossWeights_.push_back(auxiliary.lossWeight);
     buffers_.refreshWeights();

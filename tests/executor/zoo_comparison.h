@@ -13,6 +13,7 @@
 #include "executor/model_subject.h"
 #include "graph/operation.h"
 #include "models/model.h"
+#include "support/large_tensors.h"
 #include "support/precisions.h"
 #include "support/test_devices.h"
 
@@ -82,13 +83,14 @@ class ZooModel {
       : golden_(goldenOf(name)),
         size_(golden_.at("imageSize")),
         classes_(golden_.at("classes")),
-        graph_(buildModel(name, {.classes = classes_, .imageSize = size_, .dropout = 0})) {
+        graph_(buildModel(name, {.classes = classes_, .imageSize = size_, .dropout = 0})),
+        weights_(formulaWeights(graph_)) {
     const std::string input = golden_.at("train").at("input");  // "input.N"
     firstInput_ = std::stoi(input.substr(input.find('.') + 1));
   }
 
   ModelSubject subject(const Precision& precision, std::string_view executor, const ExecutorOptions& options) const {
-    return {graph_, precision, find(executors(), executor, "executor"), options};
+    return {graph_, precision, find(executors(), executor, "executor"), options, weights_};
   }
 
   const Graph& graph() const { return graph_; }
@@ -126,6 +128,7 @@ class ZooModel {
   nlohmann::json golden_;
   int64_t size_, classes_;
   Graph graph_;
+  std::vector<at::Tensor> weights_;
   int firstInput_ = 0;
 };
 
@@ -157,14 +160,20 @@ inline Outcome tenSteps(const ZooModel& model, ModelSubject& subject) {
   return {{subject.executor().statistics(), model.depth()}};
 }
 
-inline double distance(const at::Tensor& actual, const at::Tensor& exact) {
-  return (actual.to(at::kCPU, at::kDouble) - exact).norm().item<double>();
-}
+/// The group in fp64, with the norm of each tensor.
+struct Exact {
+  Group group;
+  std::vector<double> norms;
+
+  explicit Exact(Group of) : group(std::move(of)) {
+    for (const auto& [name, tensor] : group.tensors) norms.push_back(exactNorm(tensor));
+  }
+};
 
 inline std::vector<double> distances(const Group& actual, const Group& exact) {
   std::vector<double> all;
   for (size_t i = 0; i < exact.tensors.size(); ++i) {
-    all.push_back(distance(actual.tensors.at(i).second, exact.tensors[i].second));
+    all.push_back(exactDistance(actual.tensors.at(i).second, exact.tensors[i].second));
   }
   return all;
 }
@@ -185,27 +194,29 @@ struct Bound {
 /// least the root mean square of the norms of all tensors of its kind counts. (Where very many fall, as in VGG, ATen's
 /// own distance is the larger bound.) fp16: the bound of bf16, for what is too small for a half is lost in either;
 /// where a tensor of ATen's is not finite, because values were too large, nothing is compared.
-inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Group& exact,
+inline void expectAsNearAsAten(const Group& way, const std::vector<double>& aten, const Exact& exact,
                                const Bound& bound) {
+  const auto& [tensors, roundings] = exact.group;
   const bool isFp32 = bound.type == at::kFloat;
-  const double rounding = isFp32 ? 1e-5 : std::sqrt(static_cast<double>(exact.roundings)) * 0x1p-9;
+  const double rounding = isFp32 ? 1e-5 : std::sqrt(static_cast<double>(roundings)) * 0x1p-9;
   double squares = 0;
-  for (const auto& [name, tensor] : exact.tensors) squares += std::pow(tensor.norm().item<double>(), 2);
-  const double least = std::sqrt(squares) * (isFp32 ? 1e-3 : 1 / std::sqrt(static_cast<double>(exact.tensors.size())));
-  ASSERT_EQ(way.tensors.size(), exact.tensors.size());
+  for (const double norm : exact.norms) squares += std::pow(norm, 2);
+  const double least = std::sqrt(squares) * (isFp32 ? 1e-3 : 1 / std::sqrt(static_cast<double>(tensors.size())));
+  ASSERT_EQ(way.tensors.size(), tensors.size());
   double parts = 0;
   std::vector<double> sizes;
   for (size_t i = 0; i < aten.size(); ++i) {
-    sizes.push_back(std::max(exact.tensors[i].second.norm().item<double>(), least));
+    sizes.push_back(std::max(exact.norms[i], least));
     parts += std::pow(aten[i] / sizes[i], 2) / static_cast<double>(aten.size());
   }
   const double usual = isFp32 ? std::max(rounding, bound.factor * std::sqrt(parts)) : rounding;
   for (size_t i = 0; i < aten.size(); ++i) {
-    const auto& [name, tensor] = exact.tensors[i];
+    const auto& [name, tensor] = tensors[i];
     if (bound.type == at::kHalf && !std::isfinite(aten[i])) continue;
     const double allowed = usual * sizes[i];
     EXPECT_EQ(way.tensors[i].first, name);
-    EXPECT_LE(distance(way.tensors[i].second, tensor), bound.slack * std::max(allowed, bound.factor * aten[i])) << name;
+    const double found = exactDistance(way.tensors[i].second, tensor);
+    EXPECT_LE(found, bound.slack * std::max(allowed, bound.factor * aten[i])) << name;
   }
 }
 
@@ -226,11 +237,33 @@ inline std::vector<Place> everywhere(const std::vector<std::string>& models) {
   return places;
 }
 
-/// Every way of the planned executor, in every precision. `run` makes the tensors of one executor.
-inline void expectEveryWayAsNearAsAten(const Place& place, Outcome (*run)(const ZooModel&, ModelSubject&)) {
+inline std::vector<Place> onTheCpu(const std::vector<std::string>& models) {
+  std::vector<Place> places;
+  for (const std::string& model : models) places.push_back({model, at::kCPU});
+  return places;
+}
+
+/// Which of them run. The first layout's kernels and, in fp32, those of blocked activations are what networks are
+/// trained with unless they are told otherwise.
+enum class Ways { usual, all };
+
+inline bool runs(const Way& way, Ways ways) {
+  const bool isBlocked = way.name == "blocked" && way.options.compute == at::kFloat;
+  return ways == Ways::all || isBlocked || way.name == layouts().front().name;
+}
+
+/// In ordinary tests each way runs networks of few parameters, which have the operations of most of the others, and the
+/// usual ones run the rest.
+inline Ways quickWays(const Place& place) {
+  return place.device.is_cpu() && hasManyParameters(place.model) ? Ways::usual : Ways::all;
+}
+
+/// Ways of the planned executor, in every precision. `run` makes the tensors of one executor.
+inline void expectWaysAsNearAsAten(const Place& place, Outcome (*run)(const ZooModel&, ModelSubject&), Ways ways) {
   const ZooModel model(place.model);
   ModelSubject reference = model.subject(doublePrecision, "autograd", {.compute = at::kDouble});
-  const Outcome exact = run(model, reference);
+  std::vector<Exact> exact;
+  for (Group& group : run(model, reference)) exact.emplace_back(std::move(group));
   for (const Precision& precision : precisionsOn(place.device)) {
     // Both executors' convolutions would be ATen's, and take minutes.
     if (place.device.is_cpu() && !convolutionsTake(precision.compute)) continue;
@@ -239,9 +272,10 @@ inline void expectEveryWayAsNearAsAten(const Place& place, Outcome (*run)(const 
       ModelSubject subject =
           model.subject(precision, "autograd", {.compute = precision.compute, .device = place.device});
       const Outcome outcome = run(model, subject);
-      for (size_t group = 0; group < exact.size(); ++group) aten.push_back(distances(outcome[group], exact[group]));
+      for (size_t i = 0; i < exact.size(); ++i) aten.push_back(distances(outcome[i], exact[i].group));
     }
     for (const Way& way : plannedWays(precision, model.graph(), place.device)) {
+      if (!runs(way, ways)) continue;
       SCOPED_TRACE(concat(place.name(), ' ', precision.name, ' ', way.name));
       ModelSubject subject = model.subject(precision, "planned", way.options);
       const Outcome outcome = run(model, subject);

@@ -6,11 +6,18 @@
 namespace tandem::equivalence {
 namespace {
 
-/// Losses of [N, classes]: those that any network can have.
-std::vector<TaskLoss> lossesWithAHead() {
-  std::vector<TaskLoss> found;
+/// A loss of [N, classes], which any network can have, and whether all cases are run: in long tests.
+struct LossCases {
+  TaskLoss loss;
+  bool all = false;
+
+  friend std::ostream& operator<<(std::ostream& out, const LossCases& cases) { return out << cases.loss.name; }
+};
+
+std::vector<LossCases> lossesWithAHead(bool all) {
+  std::vector<LossCases> found;
   for (const TaskLoss& loss : taskLosses()) {
-    if (!loss.head.empty()) found.push_back(loss);
+    if (!loss.head.empty()) found.push_back({loss, all});
   }
   return found;
 }
@@ -25,9 +32,9 @@ Graph twoHeaded(const TaskLoss& loss) {
   return net;
 }
 
-class EquivalenceLoss : public testing::TestWithParam<TaskLoss> {
+class EquivalenceLoss : public testing::TestWithParam<LossCases> {
  protected:
-  const Graph net_ = twoHeaded(GetParam());
+  const Graph net_ = twoHeaded(GetParam().loss);
 };
 
 TEST(Losses, EveryRowOfTheCatalogIsComputed) {
@@ -49,20 +56,23 @@ TEST_P(EquivalenceLoss, EveryStrategyGivesTheWeightsOfTheJoinedBatch) {
     }
     for (const StrategyEntry& strategy : strategies()) {
       if (strategy.exchange != Exchange::synchronous) continue;
-      for (const Case& c : casesOf(strategy, net_)) {
+      const StrategyCases cases{strategy, GetParam().all};
+      for (const Case& c : cases.of(net_)) {
         if (c.precision != precision.name || c.replicas == 3) continue;
         for (const Weights& weights : train(c).replicas) {
           const Difference found = difference(weights, expected.replicas[0], expected.initial);
-          EXPECT_TRUE(equal(found, c)) << GetParam().name << ", " << c.name() << ": " << found.where << " differs by "
-                                       << found.ofNorm << " of its norm, " << found.ofChange;
+          EXPECT_TRUE(equal(found, c)) << GetParam().loss.name << ", " << c.name() << ": " << found.where
+                                       << " differs by " << found.ofNorm << " of its norm, " << found.ofChange;
         }
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceLoss, testing::ValuesIn(lossesWithAHead()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceLoss, testing::ValuesIn(lossesWithAHead(/*all=*/false)),
+                         [](const auto& info) { return std::string(info.param.loss.name); });
+INSTANTIATE_TEST_SUITE_P(LongCatalog, EquivalenceLoss, testing::ValuesIn(lossesWithAHead(/*all=*/true)),
+                         [](const auto& info) { return std::string(info.param.loss.name); });
 
 /// The loss of the first step of one replica, and the outputs and labels that it is of.
 struct FirstStep {

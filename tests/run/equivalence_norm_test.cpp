@@ -129,13 +129,13 @@ void expectReference(const Weights& actual, const Case& c, const Weights& initia
   }
 }
 
-class EquivalenceWithBatchNorm : public testing::TestWithParam<StrategyEntry> {};
+class EquivalenceWithBatchNorm : public testing::TestWithParam<StrategyCases> {};
 
 TEST_P(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerReplica) {
-  const Exchange exchange = GetParam().exchange;
+  const Exchange exchange = GetParam().strategy.exchange;
   if (exchange == Exchange::none || exchange == Exchange::stale) GTEST_SKIP() << "covered without batch-norm";
   const Graph net = normNet();
-  for (const Case& c : casesOf(GetParam(), net)) {
+  for (const Case& c : GetParam().of(net)) {
     const Trained trained = train(c);
     for (int rank = 0; rank < c.replicas; ++rank) {
       SCOPED_TRACE(concat(c.name(), ", replica ", rank));
@@ -144,8 +144,10 @@ TEST_P(EquivalenceWithBatchNorm, EqualsAnAutogradReferenceThatNormalisesPerRepli
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceWithBatchNorm, testing::ValuesIn(strategies().begin(), strategies().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Catalog, EquivalenceWithBatchNorm, testing::ValuesIn(casesOfEachStrategy(/*all=*/false)),
+                         [](const auto& info) { return std::string(info.param.strategy.name); });
+INSTANTIATE_TEST_SUITE_P(LongCatalog, EquivalenceWithBatchNorm, testing::ValuesIn(casesOfEachStrategy(/*all=*/true)),
+                         [](const auto& info) { return std::string(info.param.strategy.name); });
 
 // To the bit, whoever exchanges the gradients, and of a batch in parts too.
 TEST(EquivalenceNorm, ComputingActivationsAgainGivesTheSameWeights) {

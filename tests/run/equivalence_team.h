@@ -41,6 +41,16 @@ inline Graph plainNet() {
   return net;
 }
 
+/// Of few operations, for what is equal to the bit whatever the network: in fp16 a CPU's convolutions take long.
+inline Graph smallNet() {
+  Graph net({3, imageSize, imageSize});
+  Attributes strided = conv3x3(16, true);
+  strided.strideH = strided.strideW = 2;
+  const NodeId x = net.add("relu", "relu", {net.add("conv", "conv", {net.input()}, strided)});
+  net.add("linear", "fc", {net.add("flatten", "flatten", {x})}, {.outputs = classes});
+  return net;
+}
+
 inline const OptimizerOptions& optimizerOptions() {
   static const OptimizerOptions options{.learningRate = 0.05, .momentum = 0.9, .weightDecay = 0.01};
   return options;

@@ -76,14 +76,14 @@ Difference expectTheOracle(const Case& c) {
   return largest;
 }
 
-class Equivalence : public testing::TestWithParam<StrategyEntry> {
+class Equivalence : public testing::TestWithParam<StrategyCases> {
  protected:
   const Graph net_ = plainNet();
 };
 
 TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
   std::map<std::string, Difference> worst;
-  for (const Case& c : casesOf(GetParam(), net_)) {
+  for (const Case& c : GetParam().of(net_)) {
     const Difference found = expectTheOracle(c);
     Difference& largest = worst[c.precision];
     largest.ofNorm = std::max(largest.ofNorm, found.ofNorm);
@@ -96,19 +96,21 @@ TEST_P(Equivalence, FiveStepsGiveTheWeightsOfTheOracle) {
 }
 
 TEST_P(Equivalence, SamplesOfUnequalSharesCountAlike) {
-  if (GetParam().exchange != Exchange::synchronous && GetParam().exchange != Exchange::lossy) {
+  if (GetParam().strategy.exchange != Exchange::synchronous && GetParam().strategy.exchange != Exchange::lossy) {
     GTEST_SKIP() << "sums no gradients";
   }
   static_assert(globalBatch == 13 + 2 + 8 + 1);
-  for (Case c : casesOf(GetParam(), net_)) {
+  for (Case c : GetParam().of(net_)) {
     if (c.replicas != 4) continue;
     c.shares = {13, 2, 8, 1};
     expectTheOracle(c);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(strategies().begin(), strategies().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Catalog, Equivalence, testing::ValuesIn(casesOfEachStrategy(/*all=*/false)),
+                         [](const auto& info) { return std::string(info.param.strategy.name); });
+INSTANTIATE_TEST_SUITE_P(LongCatalog, Equivalence, testing::ValuesIn(casesOfEachStrategy(/*all=*/true)),
+                         [](const auto& info) { return std::string(info.param.strategy.name); });
 
 // On one GPU two replicas share it, but for NCCL, which takes each GPU once.
 TEST(OnAGpu, FiveStepsGiveTheWeightsOfTheOracle) {
@@ -153,7 +155,7 @@ TEST(OnAGpu, OneReplicaTrainsAsOnACpu) {
 
 // Channels of zeros change nothing but the order of sums: the oracle has none.
 TEST_P(Equivalence, PaddedImagesGiveTheWeightsOfTheOracle) {
-  for (Case c : casesOf(GetParam(), net_)) {
+  for (Case c : GetParam().of(net_)) {
     if (c.replicas != 2 || c.executor != "planned") continue;
     for (const int64_t zeros : {1, 5}) {
       c.zeroChannels = zeros;
@@ -176,7 +178,7 @@ TEST(OnAGpu, PaddedImagesGiveTheWeightsOfTheOracle) {
 }
 
 TEST_P(Equivalence, AnExchangeAfterBackwardGivesTheWeightsOfTheOracle) {
-  for (Case c : casesOf(GetParam(), net_)) {
+  for (Case c : GetParam().of(net_)) {
     if (c.replicas != 2) continue;
     c.overlap = false;
     expectTheOracle(c);
@@ -185,7 +187,7 @@ TEST_P(Equivalence, AnExchangeAfterBackwardGivesTheWeightsOfTheOracle) {
 
 // A batch in parts, one after the other, is the whole batch.
 TEST_P(Equivalence, ABatchInPartsGivesTheSameWeights) {
-  for (Case c : casesOf(GetParam(), net_)) {
+  for (Case c : GetParam().of(net_)) {
     const bool sums = c.allReduce == "shared" || c.allReduce == "owner";
     if (c.replicas != 2 || c.lossAt != "replica" || !sums) continue;
     const Trained whole = train(c);
@@ -205,7 +207,7 @@ TEST_P(Equivalence, ABatchInPartsGivesTheSameWeights) {
 // epsilon keeps that below the bound.
 TEST_P(Equivalence, EveryOptimizerGivesTheWeightsOfTheOracle) {
   for (const OptimizerEntry& rule : optimizers()) {
-    for (Case c : variantsOf(GetParam(), net_)) {
+    for (Case c : variantsOf(GetParam().strategy, net_)) {
       c.executor = "planned";
       c.replicas = 2;
       c.optimizer.rule = &rule;
@@ -226,7 +228,7 @@ Graph twoHeaded() {
 
 // The loss of an auxiliary head is a part of the loss, wherever it is computed.
 TEST_P(Equivalence, AuxiliaryHeadsGiveTheWeightsOfTheJoinedBatch) {
-  if (GetParam().exchange != Exchange::synchronous) GTEST_SKIP() << "trains on its own share";
+  if (GetParam().strategy.exchange != Exchange::synchronous) GTEST_SKIP() << "trains on its own share";
   const Graph net = twoHeaded();
   const StrategyEntry* const replicated = &find(strategies(), "replicated", "strategy");
   const Trained expected = train({.graph = &net, .strategy = replicated});
@@ -235,7 +237,7 @@ TEST_P(Equivalence, AuxiliaryHeadsGiveTheWeightsOfTheJoinedBatch) {
   }
   for (const LossPlacementEntry& place : lossPlacements()) {
     const Case c{.graph = &net,
-                 .strategy = &GetParam(),
+                 .strategy = &GetParam().strategy,
                  .lossAt = std::string(place.name),
                  .executor = "planned",
                  .replicas = 2};

@@ -47,7 +47,7 @@ bool isFinite(const Weights& weights) {
 
 // The gradient of a logit is about 1 / (images of a replica): 2^24 of that is more than fp16 holds.
 TEST(LossScaling, ReplicasThatExchangeSkipTheSameStepsUntilTheScaleFits) {
-  const Graph net = plainNet();
+  const Graph net = smallNet();
   for (const Case& c : scaledCases(net)) {
     SCOPED_TRACE(c.name());
     const Scaled found = trainScaled(c, {.initial = 0x1p24}, 20);
@@ -119,7 +119,7 @@ TEST(LossScaling, ComputingActivationsAgainGivesTheSameWeights) {
 }
 
 TEST(LossScaling, EndsTheRunWhereTheLeastScaleOverflows) {
-  const Graph net = plainNet();
+  const Graph net = smallNet();
   for (const Case& c : scaledCases(net)) {
     if (c.replicas != 2) continue;
     EXPECT_THROW(trainScaled(c, {.initial = 0x1p30, .minimum = 0x1p29}), NumericError) << c.name();

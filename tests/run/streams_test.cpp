@@ -90,6 +90,7 @@ class StreamedTeam {
   StreamedTeam(const Way& way, const Flow& flow) : graph_(buildModel("trivial", {})) {
     Config config;
     config.network.model = "trivial";
+    config.network.imageSize = 16, config.network.classes = 10;  // streams see the same of few weights
     config.step.batch = 2;
     config.placement.replicas = 2;
     config.placement.oversubscribe = true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "strategy/synthetic_training.h"
@@ -19,9 +20,9 @@ inline at::Tensor fullRankGradientOf(int replica, int parameter, int64_t step, i
 }
 
 /// Local SGD: separate trainings, of which every syncEvery steps, and at the end of the run, the mean is taken, and
-/// with it the step of block momentum. `skips`: whether a replica leaves the update of a step out.
-inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t steps, int number,
-                              const std::function<bool(int replica, int64_t step)>& skips = nullptr) {
+/// with it the step of block momentum. By replica. `skips`: whether one leaves the update of a step out.
+inline std::vector<at::Tensor> staleMasters(const SyntheticRun& run, int parameter, int64_t steps,
+                                            const std::function<bool(int replica, int64_t step)>& skips = nullptr) {
   const at::Tensor begin = initialOf(parameter, c10::multiply_integers(shapeOf(parameter))).to(at::kDouble);
   std::vector<Textbook> books(static_cast<size_t>(replicasOf(run)), Textbook{begin});
   std::vector<int64_t> updates(books.size(), 0);
@@ -40,7 +41,9 @@ inline at::Tensor staleMaster(const SyntheticRun& run, int parameter, int64_t st
     start = start + change;
     for (Textbook& book : books) book.w = start;
   }
-  return books[static_cast<size_t>(number)].w;
+  std::vector<at::Tensor> masters;
+  for (const Textbook& book : books) masters.push_back(book.w);
+  return masters;
 }
 
 struct ReplicaRange {
@@ -54,7 +57,7 @@ inline at::Tensor meanGradientAt(const SyntheticRun& run, const at::Tensor& seen
   const at::ScalarType type = syntheticSpecs()[static_cast<size_t>(parameter)].fp32 ? at::kFloat : wire;
   at::Tensor sum = at::zeros_like(seen);
   for (int replica = replicas.first; replica < replicas.last; ++replica) {
-    const at::Tensor own = run.gradient(replica, parameter, step, seen.numel()).to(at::kDouble) + seen * run.slope;
+    const at::Tensor own = madeGradient(run, replica, parameter, step, seen.numel()).to(at::kDouble) + seen * run.slope;
     sum += own.to(type).to(at::kDouble);
   }
   return sum / (replicas.last - replicas.first);
@@ -120,14 +123,11 @@ class LossyOracle {
   /// whole.
   at::Tensor signs(const at::Tensor& values) const {
     if (shapeOf(parameter_).size() < 2) return values;
-    at::Tensor told = values.clone();
-    for (int64_t row = 0; row < rows_; ++row) {
-      at::Tensor of = told.narrow(0, row * columns_, columns_);
-      const at::Tensor upper = of.ge(0), lower = of.lt(0);
-      if (upper.any().item<bool>()) of.index_put_({upper}, of.index({upper}).mean());
-      if (lower.any().item<bool>()) of.index_put_({lower}, of.index({lower}).mean());
-    }
-    return told;
+    const at::Tensor rows = values.view({rows_, columns_}), upper = rows.ge(0);
+    const auto meanOf = [&](const at::Tensor& chosen) {
+      return at::where(chosen, rows, 0.0).sum({1}, true) / chosen.sum({1}, true).clamp_min(1);
+    };
+    return at::where(upper, meanOf(upper), meanOf(upper.logical_not())).flatten();
   }
 
   /// Of equal magnitudes, which gradients of 16 bits have many of, ATen's topk says which are told.
@@ -185,21 +185,42 @@ inline double boundOf(const SyntheticRun& run) {
   return run.strategy->exchange == Exchange::lossy ? std::max(rounding, lossyBound) : rounding;
 }
 
-/// What replica `number` holds after `steps` of the run's.
-inline at::Tensor oracleOf(const SyntheticRun& run, int parameter, int64_t steps, int number) {
+/// What each replica holds after `steps` of the run's.
+inline std::vector<at::Tensor> oraclesOf(const SyntheticRun& run, int parameter, int64_t steps) {
+  using Masters = std::vector<at::Tensor>;
+  const int all = replicasOf(run);
+  const auto ofAll = [all](const at::Tensor& master) { return Masters(static_cast<size_t>(all), master); };
+  Masters alone;
   switch (exchangeOf(*run.strategy, precisionOf(run))) {
     case Exchange::synchronous:
-      return expectedMaster(run, parameter, steps, 0, replicasOf(run));
+      return ofAll(expectedMaster(run, parameter, steps, 0, all));
     case Exchange::none:
-      return expectedMaster(run, parameter, steps, number, number + 1);
+      for (int i = 0; i < all; ++i) alone.push_back(expectedMaster(run, parameter, steps, i, i + 1));
+      return alone;
     case Exchange::stale:
-      return staleMaster(run, parameter, steps, number);
+      return staleMasters(run, parameter, steps);
     case Exchange::lossy:
-      if (run.strategy->usesCompression) return lossyMaster(run, parameter, steps);
-      return expectedMaster(run, parameter, steps, 0, replicasOf(run));  // what rounding leaves of each gradient
+      if (run.strategy->usesCompression) return ofAll(lossyMaster(run, parameter, steps));
+      return ofAll(expectedMaster(run, parameter, steps, 0, all));  // what rounding leaves of each gradient
   }
   throw InternalError("an exchange without an oracle");
 }
+
+/// The oracles of one run, each made once for all replicas, which may ask on threads of their own.
+class Oracles {
+ public:
+  explicit Oracles(SyntheticRun run) : run_(std::move(run)) {}
+
+  /// What replica `number` holds after `steps`.
+  at::Tensor of(int parameter, int64_t steps, int number) {
+    const auto all = known_.of({parameter, steps}, [&] { return oraclesOf(run_, parameter, steps); });
+    return all.at(static_cast<size_t>(number));
+  }
+
+ private:
+  SyntheticRun run_;
+  Table<std::pair<int, int64_t>, std::vector<at::Tensor>> known_;
+};
 
 /// The options of the strategy itself, each in several values.
 inline std::vector<SyntheticRun> withOwnOptions(const SyntheticRun& run) {

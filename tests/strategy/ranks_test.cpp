@@ -59,11 +59,12 @@ TEST_P(AcrossRanks, MakesTheTextbookUpdateOnEveryReplica) {
   const bool joined = GetParam().exchange != Exchange::none;
   for (const SyntheticRun& run : runsOf(GetParam())) {
     const auto results = train(run);
+    Oracles oracles(run);
     const int all = run.ranks * run.replicas;
     for (int number = 0; number < all; ++number) {
       for (int i = 0; i < results[number]->parameters(); ++i) {
         const Slice slice = results[number]->slice(i);
-        const at::Tensor expected = oracleOf(run, i, run.steps, number);
+        const at::Tensor expected = oracles.of(i, run.steps, number);
         EXPECT_LE(relativeDifference(results[number]->master(slice), expected), boundOf(run))
             << nameOf(run) << ", replica " << number << ", parameter " << i;
         if (!joined) continue;
@@ -120,10 +121,11 @@ TEST(ParameterServerAcrossRanks, SomeRanksServe) {
     for (const bool overlap : {true, false}) {
       run.overlap = overlap;
       const auto results = train(run);
+      Oracles oracles(run);
       for (const auto& buffers : results) {
         for (int i = 0; i < buffers->parameters(); ++i) {
           const Slice slice = buffers->slice(i);
-          EXPECT_LE(relativeDifference(buffers->master(slice), oracleOf(run, i, run.steps, 0)), boundOf(run)) << i;
+          EXPECT_LE(relativeDifference(buffers->master(slice), oracles.of(i, run.steps, 0)), boundOf(run)) << i;
           EXPECT_TRUE(at::equal(buffers->master(slice), results[0]->master(slice))) << i;
         }
       }
@@ -134,9 +136,10 @@ TEST(ParameterServerAcrossRanks, SomeRanksServe) {
 TEST(ParameterServerAcrossRanks, AStepStartsFromTheUpdateBefore) {
   SyntheticRun run{.strategy = &find(strategies(), "parameter_server", "strategy")};
   run.ranks = 3, run.replicas = 2, run.steps = 4;
+  Oracles oracles(run);
   run.atBegin = [&](int number, int64_t step, FlatBuffers& buffers) {
     for (int i = 0; i < buffers.parameters(); ++i) {
-      const double difference = relativeDifference(buffers.weights(buffers.slice(i)), oracleOf(run, i, step, number));
+      const double difference = relativeDifference(buffers.weights(buffers.slice(i)), oracles.of(i, step, number));
       EXPECT_LE(difference, boundOf(run)) << "replica " << number << ", step " << step << ", parameter " << i;
     }
   };

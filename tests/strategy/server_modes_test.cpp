@@ -49,11 +49,12 @@ using Results = std::vector<std::unique_ptr<FlatBuffers>>;
 /// `expected`: the masters of a parameter.
 void expectMasters(const SyntheticRun& run, const Results& results,
                    const std::function<at::Tensor(int parameter)>& expected) {
-  for (size_t number = 0; number < results.size(); ++number) {
-    for (int i = 0; i < results[number]->parameters(); ++i) {
-      const Slice slice = results[number]->slice(i);
+  for (int i = 0; i < results[0]->parameters(); ++i) {
+    const at::Tensor wanted = expected(i);
+    const Slice slice = results[0]->slice(i);
+    for (size_t number = 0; number < results.size(); ++number) {
       const at::Tensor master = results[number]->master(slice);
-      EXPECT_LE(relativeDifference(master, expected(i)), 4 * roundingBound(run))
+      EXPECT_LE(relativeDifference(master, wanted), 4 * roundingBound(run))
           << nameOf(run) << ", replica " << number << ", parameter " << i;
       EXPECT_TRUE(at::equal(master, results[0]->master(slice))) << nameOf(run) << ", replica " << number;
       EXPECT_TRUE(at::equal(results[number]->weights(slice), results[0]->weights(slice))) << nameOf(run);

@@ -16,8 +16,8 @@ inline constexpr Option measurementOptions[] = {
      Values::any, measuring, budget}),
     {"repeats", measured, "", "N|auto",
      "runs of each point, in rounds, each run a process of its own; auto takes 3, and more until the fastest point is told "
-     "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated, "
-     "but made again if something disturbed it, and the weights kept are the last ones",
+     "apart or the budgets of all points are spent; a run with --profile or --save-weights is not repeated; any but "
+     "the latter is made again, once in a round, if something disturbed it",
      onBench,
      field<&Measurement::repeats>, Values::any, oneValue, within<&Measurement::repeats, 1, 1000>, {},
      {"auto", Config::automaticRepeats}},

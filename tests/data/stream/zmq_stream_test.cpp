@@ -1,47 +1,20 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/stream/frame_stream.h"
-#include "data/stream/zmq_socket.h"
 #include "support/captured_warnings.h"
 #include "support/text_of_failure.h"
+#include "zmq_ends.h"
 
 namespace tandem {
 namespace {
-
-constexpr int timeoutMs = 20'000;
-
-class ZmqTest : public ::testing::Test {
- protected:
-  ZmqTest() { std::filesystem::create_directories(folder_); }
-  ~ZmqTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(std::string_view name) const { return concat(folder_, '/', name); }
-  std::string address() const { return concat("ipc://", path("pipe")); }
-  StreamOptions options() const {
-    return {.name = "zmq-consume", .argument = address(), .waiting = 4, .mostBytes = 1000};
-  }
-  ZmqOptions sender() const {
-    return {.address = address(),
-            .title = "sender",
-            .type = zmq::socket_type::push,
-            .connects = true,
-            .timeoutMs = timeoutMs,
-            .waiting = 4};
-  }
-
-  const std::string folder_ = concat(testing::TempDir(), "zmq_stream_", getpid());
-};
 
 void send(ZmqSocket& socket, const std::string& text, bool more = false) {
   socket.socket().send(zmq::buffer(text), more ? zmq::send_flags::sndmore : zmq::send_flags::none);
@@ -74,37 +47,8 @@ TEST_F(ZmqTest, ASenderMayWaitInstead) {
   EXPECT_EQ(textOf(nextOf(*stream)), "hello");
 }
 
-/// An address of this host that nobody uses.
-std::string freeAddress() {
-  ZmqSocket socket({.address = "tcp://127.0.0.1:*", .title = "free address"});
-  return socket.socket().get(zmq::sockopt::last_endpoint);
-}
-
-// An evaluation, for example, takes no batches for a while.
-TEST_F(ZmqTest, AReceiverThatPausesLosesNothing) {
-  constexpr int messages = 64;
-  constexpr size_t size = 1 << 18;  // all together are more than the system holds on their way
-  const auto numbered = [](int number) { return concat(number, ' ', std::string(size, 'x')); };
-  std::vector<std::unique_ptr<FrameStream>> streams;
-  std::vector<std::thread> sending;
-  for (const std::string& where : {address(), freeAddress()}) {
-    StreamOptions asked = options();
-    asked.argument = where, asked.waiting = 2, asked.mostBytes = 2 * size;
-    streams.push_back(openZmqStream(asked));
-    ZmqOptions sends = sender();
-    sends.address = where, sends.waiting = 2;
-    sending.emplace_back([=] {
-      ZmqSocket socket(sends);
-      for (int i = 0; i < messages; ++i) socket.send(messageOf(numbered(i)));
-      socket.drain();
-    });
-  }
-  std::this_thread::sleep_for(std::chrono::seconds(9));
-  for (auto& stream : streams) {
-    for (int i = 0; i < messages; ++i) ASSERT_TRUE(textOf(nextOf(*stream)) == numbered(i)) << i;
-  }
-  for (std::thread& thread : sending) thread.join();
-}
+// zmq_stream_long_test.cpp pauses for longer than a connection waits for signs of life.
+TEST_F(ZmqTest, AReceiverThatPausesLosesNothing) { expectNothingIsLostIn(std::chrono::milliseconds(300)); }
 
 TEST_F(ZmqTest, ASenderWithoutAReceiverSaysWhatHasLeft) {
   ZmqOptions connects = sender();

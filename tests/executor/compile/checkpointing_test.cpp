@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 #include "base/catalog.h"
@@ -13,6 +14,7 @@
 #include "graph/operation.h"
 #include "models/model.h"
 #include "support/counting_allocator.h"
+#include "support/large_tensors.h"
 #include "support/precisions.h"
 #include "support/stand_in_engines.h"
 #include "support/typical_networks.h"
@@ -132,15 +134,13 @@ std::map<std::string, at::Tensor> twoSteps(const Graph& graph, const Setting& se
 
 void expectSame(const Graph& graph, Setting setting, std::span<const RecomputeEntry> policies) {
   const auto expected = twoSteps(graph, setting);
+  for (const auto& [name, value] : expected) EXPECT_TRUE(std::isfinite(exactNorm(value))) << name;
   for (const RecomputeEntry& policy : policies) {
     setting.recompute = policy;
     SCOPED_TRACE(concat(policy.name, ' ', setting.precision->name, ' ', setting.layout.name));
     const auto found = twoSteps(graph, setting);
     ASSERT_EQ(found.size(), expected.size());
-    for (const auto& [name, value] : expected) {
-      EXPECT_TRUE(value.isfinite().all().item<bool>()) << name;
-      EXPECT_TRUE(at::equal(found.at(name), value)) << name;
-    }
+    for (const auto& [name, value] : expected) EXPECT_TRUE(at::equal(found.at(name), value)) << name;
   }
 }
 
@@ -175,7 +175,9 @@ TEST(Recompute, EveryLayoutAndPrecisionGivesTheSameGradients) {
         SCOPED_TRACE(training ? "training" : "evaluation");
         const Setting setting{.precision = &precision, .layout = layout, .images = 8, .training = training};
         for (const int64_t width : {1, 4}) expectSame(oddNet(width), setting, all);
-        expectSame(buildModel("resnet20", {.imageSize = 16}), setting, all);
+        Setting ofFew = setting;
+        ofFew.images = 2;  // in fp16 its convolutions are ATen's, which take long
+        expectSame(buildModel("resnet20", {.imageSize = 16}), ofFew, all);
       }
     }
   }

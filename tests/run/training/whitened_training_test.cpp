@@ -9,6 +9,12 @@ namespace {
 
 class WhitenedTraining : public TinyTraining {
  protected:
+  /// Few images: this network takes longer than the others that train so.
+  WhitenedTraining() {
+    writeIdxImages(folder_ / "data", 16);
+    writeIdxImages(folder_ / "data", 10, 0, "t10k");
+  }
+
   Config config(double epochs) const {
     Config config = TinyTraining::config(epochs);
     config.network.model = "airbench94", config.input.augment = "airbench";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/catalog.h"
 #include "executor/golden_comparison.h"
@@ -80,13 +81,21 @@ void PrintTo(const Foreign& row, std::ostream* out) { *out << row.map << ' ' << 
 
 class ForeignOrder : public testing::TestWithParam<Foreign> {};
 
-/// For all tensors of a network, however large.
+/// Whether one with these shapes in this order was there before.
+bool isKnown(const ForeignTensor& foreign, const std::vector<int64_t>& shape) {
+  static std::set<std::vector<std::vector<int64_t>>> known;
+  return !known.insert(std::vector<std::vector<int64_t>>{shape, foreign.shape, foreign.view, foreign.axes}).second;
+}
+
+/// For all tensors of a network, however large. Those that take long are looked at in the first network that has them.
 TEST_P(ForeignOrder, IsTheInverseOfOwnOrder) {
   const Graph graph = buildModel(GetParam().model, {});
   const auto own = stateTensors(graph);
   const auto foreign = mapCalled(GetParam().map).of(GetParam().model, graph).tensors;
   for (size_t i = 0; i < own.size(); ++i) {
-    const at::Tensor values = at::arange(c10::multiply_integers(own[i].shape), at::kInt).view(own[i].shape);
+    const int64_t count = c10::multiply_integers(own[i].shape);
+    if (count > 1'000'000 && isKnown(foreign[i], own[i].shape)) continue;
+    const at::Tensor values = at::arange(count, at::kInt).view(own[i].shape);
     const at::Tensor there = inForeignOrder(foreign[i], values);
     EXPECT_EQ(there.sizes().vec(), foreign[i].shape) << foreign[i].name;
     EXPECT_TRUE(there.is_contiguous());

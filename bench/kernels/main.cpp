@@ -74,6 +74,7 @@ void addContext(const Peaks& peaks) {
 void addRows(const Peaks& peaks) {
   addPeakRows(peaks);
   addNormActRows(peaks);
+  addChannelGateRows(peaks);
   addSgdRows(peaks);
   addAdamRows(peaks);
   addRmspropRows(peaks);

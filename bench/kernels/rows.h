@@ -84,5 +84,6 @@ void addSoftmaxCrossEntropyRows(const Peaks& peaks);
 void addNormalizeRows(const Peaks& peaks);
 void addSumRows(const Peaks& peaks);
 void addConvolutionRows(const Peaks& peaks);
+void addChannelGateRows(const Peaks& peaks);
 
 }  // namespace tandem::bench

@@ -13,6 +13,7 @@
 #include "executor/aten_ops.h"
 #include "executor/executor.h"
 #include "executor/planned_convolution.h"
+#include "executor/planned_gate.h"
 #include "graph/operation.h"
 #include "kernels/conv/convolution.h"
 #include "kernels/norm/aten_activation.h"
@@ -345,6 +346,8 @@ constexpr std::array rows{
     Row{"gelu_tanh", make<Activated<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},
+    Row{"multiply", makePlannedMultiply, {.input = true, .otherInputs = true}},
+    Row{"global_avg_pool", makePlannedGlobalAveragePool, {}},
     Row{.operation = "max_pool",
         .make = make<MaxPool>,
         .kept = {.input = true, .bytesPerValue = sizeof(int64_t)},

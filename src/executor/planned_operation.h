@@ -73,7 +73,8 @@ bool writesGradientInPlace(std::string_view operation);
 
 /// What of a call its backward reads.
 struct KeptForBackward {
-  bool input = false;  ///< the first input
+  bool input = false;        ///< the first input
+  bool otherInputs = false;  ///< all but the first
   bool output = false;
   int64_t bytesPerValue = 0;  ///< of the output, for what forward alone makes: places of maxima, a dropout's mask
 };

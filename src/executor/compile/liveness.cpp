@@ -29,6 +29,7 @@ Activations activationsOf(const Graph& graph, std::span<const PlannedNode> plan,
     const KeptForBackward kept = keptForBackward(graph, call, options);
     own.onlyForwardKeeps = !hasPlannedBackward(own.operation->name) || kept.bytesPerValue > 0;
     if (own.backward && kept.input) own.read.push_back(call.inputs.front());
+    if (own.backward && kept.otherInputs) own.read.insert(own.read.end(), call.inputs.begin() + 1, call.inputs.end());
     if (own.backward && kept.output) own.read.push_back(call.output);
     const ImageShape& shape = graph.node(call.output).shape;
     if (own.backward) own.ownBytes = shape.count() * kept.bytesPerValue;

@@ -26,10 +26,14 @@ class NormActPasses {
   /// May leave a mask of the ReLU in `saved`, which backward then reads instead of the output.
   virtual void normalise(const at::Tensor& x, NormActArguments arguments, NormActSaved& saved) const = 0;
 
+  /// Whether gradients() takes one number for each channel of an image.
+  virtual bool addsGradientsOfImages() const { return false; }
+
   /// Gives the gradients of scale and shift in `result`, where it may find memory for them. Writes the others to the
-  /// addresses in `arguments`.
-  virtual void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
-                         NormActGradientArguments arguments, NormActGradients& result) const = 0;
+  /// addresses in `arguments`. `ofImages`: [N * C] fp32, a further gradient of each pixel of an image; undefined: none.
+  virtual void gradients(const at::Tensor& x, const at::Tensor& ofImages, const NormActSaved& saved,
+                         const NormActOptions& options, NormActGradientArguments arguments,
+                         NormActGradients& result) const = 0;
 };
 
 /// Sets the fp32 per-column values that forward and backward share. They must outlive the use of `arguments`.

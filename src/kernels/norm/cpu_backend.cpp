@@ -16,18 +16,19 @@ constexpr int64_t grainElements = 1 << 15;
 
 const NormKernels& kernels() { return isaKernels<NormKernels>(); }
 
-/// x as blocks of rows. Plain x is one block, with a row of all channels per pixel. In blocked x (kernels/conv/nchwc.h)
-/// each channel block of each image is one. Short rows are joined, so a channel may own several columns.
+/// x as blocks of rows. Plain x is one block, with a row of all channels per pixel, or a block for each image. In
+/// blocked x (kernels/conv/nchwc.h) each channel block of each image is one. Short rows are joined, so a channel may
+/// own several columns.
 struct Matrix {
   int64_t channels, width;  // all channels; channels of a row
   int64_t groups, blocks;   // block k holds the channels of group k % groups
   int64_t rows, columns;    // of one block
 
-  Matrix(const at::Tensor& x, int64_t channelCount)
+  Matrix(const at::Tensor& x, int64_t channelCount, bool imagesApart = false)
       : channels(channelCount),
         width(x.size(1)),
         groups(channels / width),
-        blocks(groups == 1 ? 1 : x.size(0)),
+        blocks(groups == 1 && !imagesApart ? 1 : x.size(0)),
         rows(x.numel() / (blocks * width)),
         columns(width) {
     while (columns < wideEnough && rows % 2 == 0) {
@@ -36,11 +37,13 @@ struct Matrix {
     }
   }
 
-  /// Per-channel `values` [C] repeated for each column of the channel, group after group.
+  /// Per-channel `values` [C] repeated for each column of the channel, group after group; also those of many images,
+  /// [N * C].
   at::Tensor widened(const at::Tensor& values) const {
     if (columns == width) return values;
-    const at::Tensor repeated = values.view({groups, 1, width}).expand({groups, columns / width, width});
-    return repeated.reshape({groups * columns}).contiguous();  // of one channel reshape() gives a view of one value
+    const int64_t rowsOfValues = values.numel() / width;
+    const at::Tensor repeated = values.view({rowsOfValues, 1, width}).expand({rowsOfValues, columns / width, width});
+    return repeated.reshape({rowsOfValues * columns}).contiguous();  // reshape() may give a view of one value
   }
   int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
 };
@@ -57,17 +60,18 @@ struct Chunks {
         perBlock((m.rows + rows - 1) / rows),
         count(m.blocks * perBlock) {}
 
-  int64_t groupOf(int64_t chunk) const { return chunk / perBlock % matrix.groups; }
+  int64_t blockOf(int64_t chunk) const { return chunk / perBlock; }
+  int64_t groupOf(int64_t chunk) const { return blockOf(chunk) % matrix.groups; }
   int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
 
-  /// Calls body(chunk, group, first row, end of rows) for all chunks, on the available threads.
+  /// Calls body(chunk, block, first row, end of rows) for all chunks, on the available threads.
   template <class Body>
   void overAll(const Body& body) const {
     const int64_t grain = std::max<int64_t>(1, grainElements / (std::min(rows, matrix.rows) * matrix.columns));
     at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t chunk = begin; chunk < end; ++chunk) {
-        const int64_t first = chunk / perBlock * matrix.rows + chunk % perBlock * rows;
-        body(chunk, groupOf(chunk), first, first + rowsOf(chunk));
+        const int64_t block = blockOf(chunk), first = block * matrix.rows + chunk % perBlock * rows;
+        body(chunk, block, first, first + rowsOf(chunk));
       }
     });
   }
@@ -80,14 +84,14 @@ class Partials {
   explicit Partials(const Chunks& chunks)
       : chunks_(chunks), values_(at::empty({2, chunks.count, chunks.matrix.columns}, at::kFloat)) {}
 
-  /// Calls body(group, first row, end of rows, first numbers, second numbers) per chunk; it writes one number per
+  /// Calls body(block, first row, end of rows, first numbers, second numbers) per chunk; it writes one number per
   /// column.
   template <class Body>
   void fill(const Body& body) {
     auto* const values = values_.data_ptr<float>();
     const int64_t columns = chunks_.matrix.columns;
-    chunks_.overAll([&](int64_t chunk, int64_t group, int64_t first, int64_t last) {
-      body(group, first, last, values + chunk * columns, values + (chunks_.count + chunk) * columns);
+    chunks_.overAll([&](int64_t chunk, int64_t block, int64_t first, int64_t last) {
+      body(block, first, last, values + chunk * columns, values + (chunks_.count + chunk) * columns);
     });
   }
 
@@ -140,8 +144,8 @@ struct Sums {
 Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
   const Chunks chunks(matrix);
   Partials partials(chunks);
-  partials.fill([&](int64_t group, int64_t first, int64_t last, float* sum, float* product) {
-    kernels().sums(arguments.ofGroup(group), first, last, sum, product);
+  partials.fill([&](int64_t block, int64_t first, int64_t last, float* sum, float* product) {
+    kernels().sums(arguments.ofBlock(block, matrix.groups), first, last, sum, product);
   });
   Sums sums{zerosFor(matrix), zerosFor(matrix)};
   auto* const gradient = sums.gradient.data_ptr<double>();
@@ -192,18 +196,23 @@ class NormActOnCpu final : public NormActPasses {
     const Matrix matrix(x, saved.factor.numel());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     setColumns(arguments, matrix.columns, factor, offset);
-    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
-      kernels().apply(arguments.ofGroup(group), first, last);
+    Chunks(matrix).overAll([&](int64_t, int64_t block, int64_t first, int64_t last) {
+      kernels().apply(arguments.ofGroup(block % matrix.groups), first, last);
     });
   }
 
-  void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
-                 NormActGradientArguments arguments, NormActGradients& result) const override {
-    const Matrix matrix(x, saved.factor.numel());
+  bool addsGradientsOfImages() const override { return true; }
+
+  void gradients(const at::Tensor& x, const at::Tensor& ofImages, const NormActSaved& saved,
+                 const NormActOptions& options, NormActGradientArguments arguments,
+                 NormActGradients& result) const override {
+    const Matrix matrix(x, saved.factor.numel(), /*imagesApart=*/ofImages.defined());
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     const at::Tensor mean = matrix.widened(saved.mean);
+    const at::Tensor added = ofImages.defined() ? matrix.widened(ofImages) : ofImages;
     setColumns(arguments, matrix.columns, factor, offset);
     arguments.mean = mean.const_data_ptr<float>();
+    arguments.ofImage = added.defined() ? added.const_data_ptr<float>() : nullptr;
 
     Sums sums = sumsOf(arguments, matrix);
     const at::Tensor deviation = saved.inverseDeviation.to(at::kDouble);
@@ -219,8 +228,8 @@ class NormActOnCpu final : public NormActPasses {
             .to(at::kFloat));
     arguments.bias = bias.const_data_ptr<float>();
     arguments.slope = slope.const_data_ptr<float>();
-    Chunks(matrix).overAll([&](int64_t, int64_t group, int64_t first, int64_t last) {
-      kernels().gradient(arguments.ofGroup(group), first, last);
+    Chunks(matrix).overAll([&](int64_t, int64_t block, int64_t first, int64_t last) {
+      kernels().gradient(arguments.ofBlock(block, matrix.groups), first, last);
     });
   }
 };

@@ -87,7 +87,7 @@ class GpuNormAct final : public NormActPasses {
     run_(NormApply{NormGrid::ofValues(rowsOf(x), x.size(1), width), a, maskIn(saved.reluMask, x)}, x);
   }
 
-  void gradients(const at::Tensor& x, const NormActSaved& saved, const NormActOptions& options,
+  void gradients(const at::Tensor& x, const at::Tensor&, const NormActSaved& saved, const NormActOptions& options,
                  NormActGradientArguments a, NormActGradients& result) const override {
     const ReluMask mask = maskIn(saved.reluMask, x);
     int width = accessWidth<NormSums>(elementOf(x, "normAct"), x.size(1),

@@ -3,11 +3,15 @@
 #include <ATen/ATen.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/error.h"
 #include "kernels/gpu/dispatch.h"
 #include "kernels/norm/aten_activation.h"
 #include "kernels/norm/backend.h"
 #include "kernels/norm/joined_norm_act.h"
+#include "kernels/tensor/reuse.h"
 
 namespace tandem {
 namespace {
@@ -17,13 +21,6 @@ constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 void checkPair(const at::Tensor& x, const at::Tensor& other, const char* what) {
   const bool dense = other.is_contiguous(channelsLast);
   check(dense && other.sizes() == x.sizes() && other.scalar_type() == x.scalar_type(), what);
-}
-
-// True if nobody else can see that the memory is overwritten.
-bool ownsMemoryAlone(const at::Tensor& tensor) { return tensor.use_count() == 1 && tensor.storage().use_count() == 1; }
-
-at::Tensor memoryFor(const at::Tensor& like, const at::Tensor& reusable) {
-  return ownsMemoryAlone(reusable) ? reusable : at::empty_like(like);
 }
 
 // Keeps the tensor's memory format, which suggest_memory_format() does not recognise in every strided view.
@@ -71,6 +68,26 @@ void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const Norm
           NormActSaved& saved) {
   saved.x = x;
   saved.y = readsOutput && options.activation == Activation::relu && !saved.reluMask.defined() ? y : at::Tensor();
+}
+
+// Whether a gradient is one number for each channel of an image, seen at each pixel.
+bool isOfImages(const at::Tensor& gradient) {
+  return gradient.dim() == 4 && gradient.stride(2) == 0 && gradient.stride(3) == 0 &&
+         gradient.size(2) * gradient.size(3) > 1;
+}
+
+// Takes such gradients out of `gradients` and returns their sum, [N * C] fp32, or an undefined tensor. One that is not
+// such stays.
+at::Tensor takeOfImages(std::vector<at::Tensor>& gradients) {
+  if (std::ranges::all_of(gradients, isOfImages)) return {};
+  at::Tensor sum;
+  for (const at::Tensor& gradient : gradients) {
+    if (!isOfImages(gradient)) continue;
+    const at::Tensor numbers = gradient.select(3, 0).select(2, 0).to(at::kFloat).flatten();
+    sum = sum.defined() ? sum + numbers : numbers;
+  }
+  std::erase_if(gradients, isOfImages);
+  return sum;
 }
 
 // Whether kernels can write there.
@@ -169,12 +186,14 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
                                    const NormActSaved& saved, bool hasResidual, const NormActOptions& options) {
   const at::Tensor& x = saved.x;
   check(!outputGradients.empty(), "normActBackward: a gradient");
+  const at::Tensor ofImages = passes.addsGradientsOfImages() ? takeOfImages(outputGradients) : at::Tensor();
   for (at::Tensor& gradient : outputGradients) gradient = gradient.contiguous(channelsLast);
   for (const at::Tensor& gradient : outputGradients) checkPair(x, gradient, "normActBackward: gradients like x");
   if (outputGradients.size() > 2) outputGradients = {addGradients(std::move(outputGradients))};
 
   // The masked gradient is kept if something else needs it too.
-  const bool keepMasked = hasResidual && (options.activation != Activation::none || outputGradients.size() > 1);
+  const bool isSum = outputGradients.size() > 1 || ofImages.defined();
+  const bool keepMasked = hasResidual && (options.activation != Activation::none || isSum);
   NormActGradients result;
   const at::Tensor &scale = saved.parameters.scaleGradient, &shift = saved.parameters.shiftGradient;
   if (areWritable(scale, shift)) result.scale = scale, result.shift = shift;
@@ -192,7 +211,7 @@ NormActGradients normActBackwardBy(const NormActPasses& passes, std::vector<at::
   arguments.dx = result.x.data_ptr();
   arguments.type = elementOf(x, "normActBackward");
   arguments.activation = options.activation;
-  passes.gradients(x, saved, options, arguments, result);
+  passes.gradients(x, ofImages, saved, options, arguments, result);
   return result;
 }
 
@@ -226,6 +245,7 @@ NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradient
 
 at::Tensor addGradients(std::vector<at::Tensor> gradients) {
   check(!gradients.empty(), "a gradient");
+  if (isOfImages(gradients[0])) gradients[0] = gradients[0].contiguous(channelsLast);
   at::Tensor sum = std::move(gradients[0]);
   for (size_t i = 1; i < gradients.size(); ++i) {
     if (ownsMemoryAlone(sum)) {

@@ -78,8 +78,8 @@ bool hasNormActKernel(at::Device device, at::ScalarType type, at::MemoryFormat f
 /// Whether normAct() serves the activation there. GPUs' kernels have ReLU alone.
 bool normActHas(Activation activation, at::Device device);
 
-/// `outputGradients`: one or more, which are added. Memory that nobody else holds is overwritten with results.
-/// `hasResidual`: as in forward.
+/// `outputGradients`: one or more, which are added; some may be views as channelMeansBackward() gives them. Memory that
+/// nobody else holds is overwritten with results. `hasResidual`: as in forward.
 NormActGradients normActBackward(std::vector<at::Tensor> outputGradients, const NormActSaved& saved, bool hasResidual,
                                  const NormActOptions& options);
 
@@ -89,7 +89,8 @@ at::Tensor normActReference(const at::Tensor& x, const at::Tensor& residual, con
 NormActGradients normActBackwardReference(std::vector<at::Tensor> outputGradients, const NormActSaved& saved,
                                           bool hasResidual, const NormActOptions& options);
 
-/// The sum of one or more gradients of one value; written into the first if nobody else holds its memory.
+/// The sum of one or more gradients of one value; written into the first if nobody else holds its memory. A view as
+/// channelMeansBackward() gives it becomes NHWC.
 at::Tensor addGradients(std::vector<at::Tensor> gradients);
 
 }  // namespace tandem

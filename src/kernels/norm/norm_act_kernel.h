@@ -11,7 +11,7 @@ namespace tandem {
 
 /// Rows of `columns` values. Normally a column is a channel. Short rows are joined k at a time; then columns repeat
 /// every C values, and so do per-column values. If rows hold different groups of channels, per-column values are stored
-/// group after group. A call handles rows of one group: the first, or that of ofGroup().
+/// group after group. A call handles rows of one group: the first, or that of ofGroup() or ofBlock().
 struct NormStatisticsArguments {
   const void* x;
   Element type;
@@ -37,6 +37,7 @@ struct NormActArguments {
 
 struct NormActGradientArguments {
   const void* gradients[2];  ///< of the output, which are added; the second may be null
+  const float* ofImage;      ///< per column of an image: a further gradient of each of its rows; null: none
   const void* x;
   const void* y;  ///< the output, which gives a ReLU's mask; null: recomputed from x, factor and offset
   void* masked;   ///< the gradient before the activation, also the residual's; null: not kept. May be gradients[0]
@@ -54,6 +55,13 @@ struct NormActGradientArguments {
     for (const float** values : {&other.factor, &other.offset, &other.mean, &other.bias, &other.slope}) {
       if (*values) *values += group * columns;
     }
+    return other;
+  }
+
+  /// `block`: the number of the image, or if it has several groups, of the group among those of all images.
+  NormActGradientArguments ofBlock(int64_t block, int64_t groups) const {
+    NormActGradientArguments other = ofGroup(block % groups);
+    if (other.ofImage) other.ofImage += block * columns;
     return other;
   }
 };

@@ -100,4 +100,16 @@ TANDEM_INLINE void store(Half* to, V value) {
   }
 }
 
+/// Calls body(V{}, column) for vectors of columns, then for single ones.
+template <class Body>
+TANDEM_INLINE void overColumns(int64_t columns, const Body& body) {
+  int64_t column = 0;
+  for (; column + lanes <= columns; column += lanes) body(Floats{}, column);
+  for (; column < columns; ++column) body(float{}, column);
+}
+
+TANDEM_INLINE void zero(float* values, int64_t count) {
+  std::memset(values, 0, static_cast<size_t>(count) * sizeof(float));
+}
+
 }  // namespace tandem

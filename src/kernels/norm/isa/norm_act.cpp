@@ -11,18 +11,6 @@ namespace {
 constexpr int together = 8;       // rows of one tensor
 constexpr int togetherOfAll = 4;  // rows of up to four tensors, one of them written: with 8, bf16 takes twice as long
 
-/// Calls body<V>(column) for vectors of columns, then for single ones.
-template <class Body>
-TANDEM_INLINE void overColumns(int64_t columns, const Body& body) {
-  int64_t column = 0;
-  for (; column + lanes <= columns; column += lanes) body(Floats{}, column);
-  for (; column < columns; ++column) body(float{}, column);
-}
-
-TANDEM_INLINE void zero(float* values, int64_t count) {
-  std::memset(values, 0, static_cast<size_t>(count) * sizeof(float));
-}
-
 // Merges `rows` rows into mean and squares of the `before` rows so far. First their own statistics are computed in
 // registers, then both sets are merged (Chan, Golub, LeVeque 1979).
 template <int rows, class T>
@@ -149,6 +137,7 @@ template <class V, class T, Activation activation>
 TANDEM_INLINE V gradientBefore(const NormActGradientArguments& a, int64_t at, int64_t column, V x) {
   V g = load<V>(static_cast<const T*>(a.gradients[0]) + at);
   if (a.gradients[1]) g += load<V>(static_cast<const T*>(a.gradients[1]) + at);
+  if (a.ofImage) g += load<V>(a.ofImage + column);
   if constexpr (activation == Activation::none) return g;
   const V z = a.y ? load<V>(static_cast<const T*>(a.y) + at)
                   : normalised(x, load<V>(a.factor + column), load<V>(a.offset + column));

@@ -1,6 +1,6 @@
-// Squeeze-and-excite of EfficientNet-B0: means of channels, products with a number per channel, and the gradients of
-// such a product: the kernel, and the ATen operations that autograd would run (its oracle). Minimum traffic, in tensors
-// of the size of x: means 1, product 2, its gradients 3. `blocked`: in blocks of 16 channels, as convolutions leave x.
+// Squeeze-and-excite of EfficientNet-B0: means of channels, and the gradients of a product with a number per channel:
+// the kernel, and the ATen operations that autograd would run (its oracle). Minimum traffic, in tensors of the size of
+// x: means 1, the gradients of a product 3. `blocked`: in blocks of 16 channels, as convolutions leave x.
 #include "kernels/channel/channel_gate.h"
 
 #include <ATen/ATen.h>
@@ -42,8 +42,6 @@ constexpr std::array gateRows{
         [](const Gated& g) {
           at::adaptive_avg_pool2d(g.x, {1, 1});
         }},
-    Row{"channel_product", 2, [](const Gated& g) { channelProduct(g.x, g.gate); },
-        [](const Gated& g) { at::mul(g.x, g.gate); }},
     Row{"channel_product_backward", 3, [](const Gated& g) { channelProductBackward(g.gradient, g.x, g.gate); },
         [](const Gated& g) {
           at::mul(g.gradient, g.gate);

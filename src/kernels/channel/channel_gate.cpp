@@ -67,17 +67,7 @@ at::Tensor channelMeansBackward(const at::Tensor& gradient, at::IntArrayRef size
   return gradient.div(static_cast<double>(sizes[2] * sizes[3])).expand(sizes);
 }
 
-at::Tensor channelProduct(const at::Tensor& x, const at::Tensor& gate) {
-  if (!hasKernel(x)) return x * gate;
-  const PixelRows rows = rowsOf(x);
-  const at::Tensor numbers = gateNumbers(gate, x);
-  const auto* const factors = numbers.const_data_ptr<float>();
-  at::Tensor y = at::empty_like(x);
-  overImages(x, [&](int64_t image) {
-    kernels().product(rows, imageOf(x, image), factors + image * rows.columns, imageOf(y, image));
-  });
-  return y;
-}
+at::Tensor channelProduct(const at::Tensor& x, const at::Tensor& gate) { return x * gate; }
 
 ChannelProductGradients channelProductBackward(at::Tensor gradient, const at::Tensor& x, const at::Tensor& gate) {
   if (!hasKernel(x)) return {gradient * gate, (gradient * x).sum({2, 3}, /*keepdim=*/true)};

@@ -18,8 +18,6 @@ struct PixelRows {
 struct ChannelKernels {
   void (*sums)(const PixelRows& shape, const void* x, float* sums);
 
-  void (*product)(const PixelRows& shape, const void* x, const float* gate, void* y);
-
   /// Writes gradient * gate to `dx`, which may be `gradient`, and the sums of gradient * x.
   void (*productGradients)(const PixelRows& shape, const void* gradient, const void* x, const float* gate, void* dx,
                            float* sums);

@@ -47,19 +47,6 @@ void channelSums(const PixelRows& image, const void* given, float* sums) {
   });
 }
 
-void channelProduct(const PixelRows& image, const void* given, const float* gate, void* result) {
-  withElement(image.type, [=](auto kind) TANDEM_INLINE_LAMBDA {
-    const auto* x = static_cast<const decltype(kind)*>(given);
-    auto* y = static_cast<decltype(kind)*>(result);
-    for (int64_t row = 0; row < image.rows; ++row, x += image.columns, y += image.columns) {
-      overColumns(image.columns, [=](auto width, int64_t column) TANDEM_INLINE_LAMBDA {
-        using V = decltype(width);
-        store(y + column, load<V>(x + column) * load<V>(gate + column));
-      });
-    }
-  });
-}
-
 void channelProductGradients(const PixelRows& image, const void* ofProduct, const void* given, const float* gate,
                              void* result, float* sums) {
   zero(sums, image.columns);
@@ -83,7 +70,7 @@ void channelProductGradients(const PixelRows& image, const void* ofProduct, cons
 
 template <>
 ChannelKernels ChannelKernels::with<Isa::TANDEM_ISA>() {
-  return {channelSums, channelProduct, channelProductGradients};
+  return {channelSums, channelProductGradients};
 }
 
 }  // namespace tandem

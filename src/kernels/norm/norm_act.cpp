@@ -72,8 +72,8 @@ void keep(const at::Tensor& x, const at::Tensor& y, bool readsOutput, const Norm
 
 // Whether a gradient is one number for each channel of an image, seen at each pixel.
 bool isOfImages(const at::Tensor& gradient) {
-  return gradient.dim() == 4 && gradient.stride(2) == 0 && gradient.stride(3) == 0 &&
-         gradient.size(2) * gradient.size(3) > 1;
+  const auto isRepeated = [&](int64_t axis) { return gradient.size(axis) == 1 || gradient.stride(axis) == 0; };
+  return gradient.dim() == 4 && isRepeated(2) && isRepeated(3) && gradient.size(2) * gradient.size(3) > 1;
 }
 
 // Takes such gradients out of `gradients` and returns their sum, [N * C] fp32, or an undefined tensor. One that is not

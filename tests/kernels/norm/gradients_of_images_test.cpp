@@ -78,15 +78,24 @@ INSTANTIATE_TEST_SUITE_P(NormAct, GradientsOfImages,
                                   (std::get<3>(row.param) ? "_blocked" : "_nhwc");
                          });
 
-TEST(AddGradients, OneNumberForEachChannelOfAnImageBecomesNhwc) {
-  const at::Tensor full = at::randn({2, 8, 3, 4}).contiguous(channelsLast), numbers = at::randn({2, 8, 1, 1});
+class AddGradients : public testing::TestWithParam<std::pair<int64_t, int64_t>> {};
+
+TEST_P(AddGradients, OneNumberForEachChannelOfAnImageBecomesNhwc) {
+  const auto [height, width] = GetParam();  // of 12 pixels
+  const at::Tensor full = at::randn({2, 8, height, width}).contiguous(channelsLast);
+  const at::Tensor numbers = at::randn({2, 8, 1, 1});
   const auto view = [&] { return channelMeansBackward(numbers, full.sizes()); };
   const at::Tensor expected = full + numbers / 12.0;
   EXPECT_TRUE(at::allclose(addGradients({view(), full}), expected));
   EXPECT_TRUE(at::allclose(addGradients({full, view()}), expected));
   EXPECT_TRUE(addGradients({view()}).is_contiguous(channelsLast));
-  EXPECT_TRUE(at::allclose(addGradients({view(), view()}), expected - full + numbers / 12.0));
+  EXPECT_TRUE(at::allclose(addGradients({view(), view()}), (numbers / 6.0).expand_as(full)));
 }
+
+INSTANTIATE_TEST_SUITE_P(Images, AddGradients, testing::Values(std::pair{3, 4}, std::pair{1, 12}, std::pair{12, 1}),
+                         [](const auto& row) {
+                           return std::to_string(row.param.first) + 'x' + std::to_string(row.param.second);
+                         });
 
 }  // namespace
 }  // namespace tandem

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "run/child/loader_worker.h"
+#include "run/tiny_config.h"
 #include "run_tandem.h"
 
 namespace tandem {
@@ -24,15 +25,10 @@ inline std::string madeFolder() {
   return folder;
 }
 
-/// Small images of the folder, four in a batch, for three linear layers.
+/// Of images of the folder.
 inline Config configOf(const std::string& folder, int64_t producers, int64_t replicas) {
-  Config config;
-  config.network.model = "trivial";
-  config.network.imageSize = 32;
-  config.step.batch = 4;
-  config.placement.oversubscribe = true;
+  Config config = tinyConfig();
   config.placement.replicas = replicas;
-  config.measurement.verify = "off";  // a process of tests is old enough for any comparison
   config.input.data = folder;
   config.input.loader = "processes";
   config.input.producers = producers;

@@ -79,7 +79,7 @@ TEST(InputSizing, TheAdviceNamesWhatGivesMore) {
 }
 
 TEST(InputSizing, TheDevicesAreMeasuredWithImagesOfTheSameSizeAndClasses) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.input.data = tenImages();
   config.input.augment = "crop", config.input.producers = 3;
   config.network.imageSize = 40;
@@ -93,7 +93,7 @@ TEST(InputSizing, TheDevicesAreMeasuredWithImagesOfTheSameSizeAndClasses) {
 }
 
 TEST(InputSizing, PixelsAreOneWayAndNoneIsDecoded) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.input.data = tenImages();
   const RunPlan plan = resolvePlan(config);
   const InputDemand demand = demandOf(plan);

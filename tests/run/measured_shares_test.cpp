@@ -47,7 +47,7 @@ TEST(SharesByRates, TheBestThatWasSeenIsTaken) {
 }
 
 Config strong(const char* split) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.network.model = "lenet5", config.numerics.convolution = "direct";
   config.measurement.scaling = "strong", config.measurement.warmup = "1", config.measurement.steps = 3;
   config.step.batch = 16, config.step.split = split;

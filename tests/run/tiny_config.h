@@ -5,7 +5,7 @@
 namespace tandem {
 
 /// Four small images for three linear layers, on any machine.
-inline Config tiny() {
+inline Config tinyConfig() {
   Config config;
   config.network.model = "trivial";
   config.network.imageSize = 32;

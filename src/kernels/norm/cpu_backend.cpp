@@ -45,6 +45,7 @@ struct Matrix {
     const at::Tensor repeated = values.view({rowsOfValues, 1, width}).expand({rowsOfValues, columns / width, width});
     return repeated.reshape({rowsOfValues * columns}).contiguous();  // reshape() may give a view of one value
   }
+  int64_t groupOf(int64_t block) const { return block % groups; }
   int64_t valuesPerChannel() const { return blocks / groups * rows * (columns / width); }
 };
 
@@ -61,7 +62,6 @@ struct Chunks {
         count(m.blocks * perBlock) {}
 
   int64_t blockOf(int64_t chunk) const { return chunk / perBlock; }
-  int64_t groupOf(int64_t chunk) const { return blockOf(chunk) % matrix.groups; }
   int64_t rowsOf(int64_t chunk) const { return std::min(rows, matrix.rows - chunk % perBlock * rows); }
 
   /// Calls body(chunk, block, first row, end of rows) for all chunks, on the available threads.
@@ -102,7 +102,7 @@ class Partials {
     const auto* const values = values_.const_data_ptr<float>();
     for (int64_t chunk = 0; chunk < chunks_.count; ++chunk) {
       const auto rows = static_cast<double>(chunks_.rowsOf(chunk));
-      const int64_t channel = chunks_.groupOf(chunk) * m.width;
+      const int64_t channel = m.groupOf(chunks_.blockOf(chunk)) * m.width;
       const float *const first = values + chunk * m.columns, *const second = first + chunks_.count * m.columns;
       for (int64_t stretch = 0; stretch < m.columns; stretch += m.width) {
         for (int64_t c = 0; c < m.width; ++c) body(channel + c, first[stretch + c], second[stretch + c], rows);
@@ -145,7 +145,7 @@ Sums sumsOf(const NormActGradientArguments& arguments, const Matrix& matrix) {
   const Chunks chunks(matrix);
   Partials partials(chunks);
   partials.fill([&](int64_t block, int64_t first, int64_t last, float* sum, float* product) {
-    kernels().sums(arguments.ofBlock(block, matrix.groups), first, last, sum, product);
+    kernels().sums(arguments.ofBlock(block, matrix.groupOf(block)), first, last, sum, product);
   });
   Sums sums{zerosFor(matrix), zerosFor(matrix)};
   auto* const gradient = sums.gradient.data_ptr<double>();
@@ -197,7 +197,7 @@ class NormActOnCpu final : public NormActPasses {
     const at::Tensor factor = matrix.widened(saved.factor), offset = matrix.widened(saved.offset);
     setColumns(arguments, matrix.columns, factor, offset);
     Chunks(matrix).overAll([&](int64_t, int64_t block, int64_t first, int64_t last) {
-      kernels().apply(arguments.ofGroup(block % matrix.groups), first, last);
+      kernels().apply(arguments.ofGroup(matrix.groupOf(block)), first, last);
     });
   }
 
@@ -229,7 +229,7 @@ class NormActOnCpu final : public NormActPasses {
     arguments.bias = bias.const_data_ptr<float>();
     arguments.slope = slope.const_data_ptr<float>();
     Chunks(matrix).overAll([&](int64_t, int64_t block, int64_t first, int64_t last) {
-      kernels().gradient(arguments.ofBlock(block, matrix.groups), first, last);
+      kernels().gradient(arguments.ofBlock(block, matrix.groupOf(block)), first, last);
     });
   }
 };

@@ -59,8 +59,8 @@ struct NormActGradientArguments {
   }
 
   /// `block`: the number of the image, or if it has several groups, of the group among those of all images.
-  NormActGradientArguments ofBlock(int64_t block, int64_t groups) const {
-    NormActGradientArguments other = ofGroup(block % groups);
+  NormActGradientArguments ofBlock(int64_t block, int64_t group) const {
+    NormActGradientArguments other = ofGroup(group);
     if (other.ofImage) other.ofImage += block * columns;
     return other;
   }

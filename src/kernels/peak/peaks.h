@@ -13,8 +13,8 @@ namespace tandem {
 struct PeakLoop {
   std::string name;  ///< "streaming stores", "avx512"
   double work = 0;   ///< bytes or FLOPs of one call
-  std::function<double()>
-      run;  ///< one call, which takes milliseconds; returns the FLOPs that its sums show, or the bytes
+  /// One call, which takes milliseconds. Returns the FLOPs that its sums show, or the bytes.
+  std::function<double()> run;
 };
 
 enum class Stores {

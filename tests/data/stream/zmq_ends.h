@@ -37,6 +37,10 @@ class ZmqTest : public ::testing::Test {
             .waiting = 4};
   }
 
+  static std::vector<uint8_t> messageOf(std::string_view text) { return {text.begin(), text.end()}; }
+  static Frame nextOf(FrameStream& stream) { return stream.next(60'000).value(); }
+  static std::string textOf(const Frame& frame) { return {frame.bytes.begin(), frame.bytes.end()}; }
+
   /// A receiver takes nothing for so long. An evaluation, for example, takes no batches for a while.
   void expectNothingIsLostIn(std::chrono::milliseconds pause) const {
     constexpr int messages = 64;
@@ -52,19 +56,13 @@ class ZmqTest : public ::testing::Test {
       sends.address = where, sends.waiting = 2;
       sending.emplace_back([=] {
         ZmqSocket socket(sends);
-        for (int i = 0; i < messages; ++i) {
-          const std::string text = numbered(i);
-          socket.send({text.begin(), text.end()});
-        }
+        for (int i = 0; i < messages; ++i) socket.send(messageOf(numbered(i)));
         socket.drain();
       });
     }
     std::this_thread::sleep_for(pause);
     for (auto& stream : streams) {
-      for (int i = 0; i < messages; ++i) {
-        const Frame frame = stream->next(60'000).value();
-        ASSERT_TRUE(std::string(frame.bytes.begin(), frame.bytes.end()) == numbered(i)) << i;
-      }
+      for (int i = 0; i < messages; ++i) ASSERT_TRUE(textOf(nextOf(*stream)) == numbered(i)) << i;
     }
     for (std::thread& thread : sending) thread.join();
   }

@@ -20,12 +20,6 @@ void send(ZmqSocket& socket, const std::string& text, bool more = false) {
   socket.socket().send(zmq::buffer(text), more ? zmq::send_flags::sndmore : zmq::send_flags::none);
 }
 
-std::vector<uint8_t> messageOf(std::string_view text) { return {text.begin(), text.end()}; }
-
-Frame nextOf(FrameStream& stream) { return stream.next(60'000).value(); }
-
-std::string textOf(const Frame& frame) { return {frame.bytes.begin(), frame.bytes.end()}; }
-
 TEST_F(ZmqTest, MessagesComeInOrder) {
   const auto stream = openZmqStream(options());
   ZmqSocket socket(sender());  // its last messages may be lost when it ends before they are taken

@@ -24,7 +24,7 @@ std::string worker(const std::string& body) {
 }
 
 RunRecord runWith(const std::string& body, double deadline = 60, const PointEvents& events = {}) {
-  return PointRunner(worker(body)).run(tiny(), {.deadlineSeconds = deadline}, events);
+  return PointRunner(worker(body)).run(tinyConfig(), {.deadlineSeconds = deadline}, events);
 }
 
 /// A command of such a script that reports a line.
@@ -38,7 +38,7 @@ std::string report(const std::string& line) {
 RunRecord finished() {
   RunRecord record;
   record.time = "2026-01-01T00:00:00Z";
-  record.config = tiny();
+  record.config = tinyConfig();
   record.globalBatch = 12345;
   return record;
 }
@@ -76,14 +76,14 @@ TEST(PointRunner, TheWorkerGetsTheConfigurationOnItsStandardInput) {
   runWith("cat > '" + copy + "'");
   std::ifstream file(copy);
   const auto order = orderFromText({std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
-  EXPECT_EQ(order.config, tiny());
+  EXPECT_EQ(order.config, tinyConfig());
 }
 
 TEST(PointRunner, AllItsRunsAreOfOneSweep) {
   const auto copy = testing::TempDir() + "sweep_test_orders";
   std::filesystem::remove(copy);
   const PointRunner runner(worker("cat >> '" + copy + "'; echo >> '" + copy + "'"));
-  for (int run = 0; run < 2; ++run) runner.run(tiny(), {.deadlineSeconds = 60}, {});
+  for (int run = 0; run < 2; ++run) runner.run(tinyConfig(), {.deadlineSeconds = 60}, {});
   std::ifstream file(copy);
   std::string first, second;
   std::getline(file, first), std::getline(file, second);
@@ -111,12 +111,12 @@ TEST(PointRunner, ARunAboveItsMemoryLimitIsKilled) {
   const std::string grown =
       "x=0123456789abcdef; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do x=$x$x; done\n";
   const PointOptions limited{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
-  const auto record = PointRunner(worker(grown + "sleep 100")).run(tiny(), limited, {});
+  const auto record = PointRunner(worker(grown + "sleep 100")).run(tinyConfig(), limited, {});
   EXPECT_EQ(record.outcome.code, ExitCode::usage);
   EXPECT_TRUE(record.outcome.outOfMemory);
   EXPECT_NE(record.outcome.reason.find("went beyond its limit of 32 MiB; lower --batch"), std::string::npos)
       << record.outcome.reason;
-  EXPECT_EQ(PointRunner(worker("exit 3")).run(tiny(), limited, {}).outcome.code, ExitCode::data);
+  EXPECT_EQ(PointRunner(worker("exit 3")).run(tinyConfig(), limited, {}).outcome.code, ExitCode::data);
 }
 
 TEST(PointRunner, APeakBetweenTwoLooksCountsToo) {
@@ -124,9 +124,9 @@ TEST(PointRunner, APeakBetweenTwoLooksCountsToo) {
   record.peakMemoryBytes = 40 << 20;
   const PointRunner runner(worker(report(recordLine(record))));
   PointOptions options{.deadlineSeconds = 60, .memoryLimit = 32 << 20};
-  EXPECT_TRUE(runner.run(tiny(), options, {}).outcome.outOfMemory);
+  EXPECT_TRUE(runner.run(tinyConfig(), options, {}).outcome.outOfMemory);
   options.memoryLimit = 48 << 20;
-  EXPECT_EQ(runner.run(tiny(), options, {}).outcome.kind, OutcomeKind::ok);
+  EXPECT_EQ(runner.run(tinyConfig(), options, {}).outcome.kind, OutcomeKind::ok);
 }
 
 TEST(PointRunner, AMissedDeadlineIsAFailedRecord) {
@@ -174,7 +174,7 @@ TEST(PointRunner, TheWorkerIsInItsOwnProcessGroup) {
 }
 
 TEST(PointRunner, AMissingExecutableIsAnError) {
-  EXPECT_THROW(PointRunner("/no/such/program").run(tiny(), {.deadlineSeconds = 5}, {}), InternalError);
+  EXPECT_THROW(PointRunner("/no/such/program").run(tinyConfig(), {.deadlineSeconds = 5}, {}), InternalError);
 }
 
 TEST(PointRunner, AStopKillsTheWorker) {
@@ -189,7 +189,7 @@ TEST(PointRunner, AStopKillsTheWorker) {
 
 /// A bench of three ranks. Each runs the body that belongs to its number in the order.
 RunRecord runThreeRanks(const std::string& zero, const std::string& one, const std::string& two) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.placement.ranks = 3;
   const std::string body = "case \"$(cat)\" in\n*'\"rank\":1,'*)\n" + one + "\n;;\n*'\"rank\":2,'*)\n" + two +
                            "\n;;\n*)\n" + zero + "\n;;\nesac";
@@ -234,7 +234,7 @@ TEST(PointRunner, ARankThatFailsTakesThoseAlongThatHang) {
 TEST(WorkerOrder, SurvivesItsText) {
   const RankPlace place{
       .rank = 1, .size = 4, .localRank = 1, .localSize = 2, .host = "b", .port = 7, .run = "r", .interface = "i"};
-  const WorkerOrder order{.config = tiny(), .sweepBegin = "2026-11-24T10:00:00.000Z", .place = place};
+  const WorkerOrder order{.config = tinyConfig(), .sweepBegin = "2026-11-24T10:00:00.000Z", .place = place};
   const auto back = orderFromText(toText(order));
   EXPECT_EQ(back.config, order.config);
   EXPECT_EQ(back.sweepBegin, order.sweepBegin);

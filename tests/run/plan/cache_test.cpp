@@ -10,7 +10,7 @@ namespace tandem {
 namespace {
 
 TEST(Cache, OnlySamplesThatAreReadFromFilesAreKept) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.cacheGib = 0.25;
   EXPECT_NE(refusalOf(config).find("--cache=0.25: images that --data does not name"), std::string::npos);
   config.input.data = tenImages();
@@ -22,7 +22,7 @@ TEST(Cache, OnlySamplesThatAreReadFromFilesAreKept) {
 }
 
 TEST(Cache, RanksOfAHostShareTheCache) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.data = tenFiles();
   config.input.cacheGib = 1;
   EXPECT_EQ(cacheBytesOfRank(resolvePlan(config)), int64_t{1} << 30);

@@ -13,7 +13,7 @@ namespace tandem {
 namespace {
 
 TEST(PlanOfASplit, TakesTheImagesOfTheSplitThatIsAskedFor) {
-  auto config = tiny();
+  auto config = tinyConfig();
   std::filesystem::remove_all(tenImages());  // it has what an earlier run put there
   config.input.data = tenImages();
   config.input.dataSplit = "validation";

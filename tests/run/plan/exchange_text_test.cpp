@@ -14,7 +14,7 @@ std::string exchangeOf(const Config& config) {
 }
 
 TEST(PlanText, SaysHowBucketsAreCutAndSummedAndInWhatType) {
-  Config config = tiny();
+  Config config = tinyConfig();
   EXPECT_EQ(exchangeOf(config), "exchange   replicated, all-reduce owner in buckets of 4 MiB");
   config.exchange.firstBucketMib = 0.5, config.exchange.gradientPrecision = "bf16";
   config.exchange.allReduce = "tree:32k:ring";

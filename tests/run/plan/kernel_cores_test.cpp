@@ -12,7 +12,7 @@ namespace {
 int64_t usableCores() { return std::ssize(readTopology().cores); }
 
 RunPlan planFor(int64_t replicas, int64_t kernelReplicas) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.placement.replicas = replicas, config.placement.coresPerReplica = 1;
   config.numerics.kernelReplicas = kernelReplicas;
   return resolvePlan(config);

@@ -23,7 +23,7 @@ TEST(MemoryToUse, KeepsAReserve) {
 }
 
 TEST(MemoryEstimate, ServersHoldWhatRanksSend) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.oversubscribe = true;
   config.exchange.strategy = "parameter_server";
   const RunPlan alone = resolvePlan(config);
@@ -42,7 +42,7 @@ TEST(MemoryEstimate, ServersHoldWhatRanksSend) {
 }
 
 TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
-  auto config = tiny();
+  auto config = tinyConfig();
   const auto one = resolvePlan(config).memory;
   config.exchange.strategy = "parameter_server";
   const int64_t copy = resolvePlan(config).memory.parameters - one.parameters;
@@ -67,7 +67,7 @@ TEST(MemoryEstimate, ParametersAreCountedPerReplicaAndServer) {
 
 // Backward's gradients stay beside those that are rounded; wider ones than backward's are there too.
 TEST(MemoryEstimate, GradientsOfAnotherTypeAreThereTwice) {
-  auto config = tiny();
+  auto config = tinyConfig();
   const auto own = resolvePlan(config);
   config.exchange.gradientPrecision = "bf16";
   EXPECT_EQ(resolvePlan(config).memory.parameters, own.memory.parameters + 2 * own.parameters);
@@ -80,7 +80,7 @@ TEST(MemoryEstimate, GradientsOfAnotherTypeAreThereTwice) {
 }
 
 TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.batch = 100;
   const auto once = resolvePlan(config).memory.activations;
   config.step.batch = 200;
@@ -90,7 +90,7 @@ TEST(MemoryEstimate, ActivationsFollowTheBatchAndNeedBackward) {
 }
 
 TEST(MemoryEstimate, NarrowTypesHalveActivations) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.batch = 100;
   config.numerics.executor = "autograd";
   const auto wide = resolvePlan(config);
@@ -99,7 +99,7 @@ TEST(MemoryEstimate, NarrowTypesHalveActivations) {
 }
 
 TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "resnet20", config.step.batch = 6, config.numerics.precision = "bf16";
   const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 6;
@@ -108,7 +108,7 @@ TEST(MemoryEstimate, WhereBf16IsComputedInFp32TheLargestOutputIsThereInBoth) {
 }
 
 TEST(MemoryEstimate, WhatIsComputedAgainNeedsNoMemory) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "resnet20";
   const auto all = resolvePlan(config);
   EXPECT_GT(all.activationBytes, 0);
@@ -122,7 +122,7 @@ TEST(MemoryEstimate, WhatIsComputedAgainNeedsNoMemory) {
 }
 
 TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "resnet20", config.step.batch = 6, config.placement.replicas = 2, config.step.accumulate = 2;
   const auto plan = resolvePlan(config);
   const int64_t largest = 16 * 32 * 32 * 4;  // of an image: 16 channels in fp32
@@ -134,7 +134,7 @@ TEST(MemoryEstimate, CountsWhatThePlanKeepsAndWhatIsOnItsWay) {
 }
 
 TEST(MemoryEstimate, CountsTheCacheAndTheProcessesOfTheLoader) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.data = tenFiles();
   const MemoryEstimate before = resolvePlan(config).memory;
   config.input.cacheGib = 0.5;

@@ -12,7 +12,7 @@ namespace tandem {
 namespace {
 
 TEST(PlanOfImages, APartHasWholePairsWhereImagesAreMixed) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.mixup = 0.2;
   config.step.batch = 12, config.step.accumulate = 4;
   EXPECT_NE(refusalOf(config).find("a replica's batch of 12 images cannot be cut into so many equal parts of whole "
@@ -28,14 +28,14 @@ TEST(PlanOfImages, APartHasWholePairsWhereImagesAreMixed) {
 }
 
 TEST(PlanOfImages, ABufferOfImagesNeedsShards) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.shuffleBuffer = 5;
   EXPECT_NE(refusalOf(config).find("--shuffle-buffer=5 is for shards, which are read from their beginning; give them"),
             std::string::npos);
 }
 
 TEST(PlanOfImages, ClassesAreCountedWhereLabelsAreApart) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.classWeights = Config::balanced;
   EXPECT_EQ(refusalOf(config), "");
   config.input.data = tenFiles();
@@ -52,7 +52,7 @@ TEST(PlanOfImages, ClassesAreCountedWhereLabelsAreApart) {
 }
 
 TEST(PlanOfImages, BoxesAreNotMixed) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "ssd300";
   config.network.imageSize = 0, config.network.classes = 0;
   config.step.cutmix = 1;

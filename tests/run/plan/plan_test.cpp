@@ -17,7 +17,7 @@ namespace tandem {
 namespace {
 
 TEST(Plan, EveryAutomaticValueIsResolved) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.imageSize = 0;
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.config.input.source, "device");
@@ -32,7 +32,7 @@ TEST(Plan, EveryAutomaticValueIsResolved) {
 }
 
 TEST(Plan, APrecisionThatTheDeviceDoesNotServeIsRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.numerics.precision = "tf32";
   EXPECT_EQ(refusalOf(config),
             "--precision=tf32 with --devices=cpu: tf32 needs a GPU of compute capability 8.0 or higher, this is a CPU; "
@@ -45,7 +45,7 @@ TEST(Plan, APrecisionThatTheDeviceDoesNotServeIsRefused) {
 TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
   for (const auto& [option, value] :
        {std::pair{&Config::Numerics::layout, "blocked"}, {&Config::Numerics::convolution, "winograd"}}) {
-    auto config = tiny();
+    auto config = tinyConfig();
     config.numerics.precision = "fp16";
     config.numerics.*option = value;
     EXPECT_NE(refusalOf(config).find(" --precision=fp16: it needs --executor=planned, --devices=cpu"),
@@ -55,7 +55,7 @@ TEST(Plan, Fp16HasNoKernelsToChooseFrom) {
 }
 
 TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.numerics.padImages = "8";
   EXPECT_NE(refusalOf(config).find("--pad-images=8 with --model=trivial: its images are read by something else"),
             std::string::npos)
@@ -71,7 +71,7 @@ TEST(Plan, ImagesArePaddedForConvolutionsAlone) {
 TEST(Plan, ReplicasShareTheUsableCores) {
   const auto cores = static_cast<int64_t>(readTopology().cores.size());
   for (const int64_t replicas : {int64_t{1}, cores, 2 * cores}) {
-    auto config = tiny();
+    auto config = tinyConfig();
     config.placement.replicas = replicas;
     EXPECT_EQ(resolvePlan(config).config.placement.coresPerReplica, std::max<int64_t>(1, cores / replicas));
     config.placement.coresPerReplica = 1;
@@ -80,7 +80,7 @@ TEST(Plan, ReplicasShareTheUsableCores) {
 }
 
 TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.replicas = 2;
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.replicaBatch, 4);
@@ -88,7 +88,7 @@ TEST(Plan, WeakScalingKeepsTheBatchOfAReplica) {
 }
 
 TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.replicas = 2;
   config.measurement.scaling = "strong";
   const auto plan = resolvePlan(config);
@@ -97,16 +97,16 @@ TEST(Plan, StrongScalingKeepsTheGlobalBatch) {
 }
 
 TEST(Plan, UnknownNamesAreRefusedWithTheNearest) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "trivail";
   EXPECT_NE(refusalOf(config).find("did you mean 'trivial'"), std::string::npos);
-  config = tiny();
+  config = tinyConfig();
   config.numerics.precision = "fp64";
   EXPECT_NE(refusalOf(config).find("bf16"), std::string::npos);
 }
 
 TEST(Plan, MoreReplicasThanHardwareNeedOversubscription) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.replicas = readTopology().hardwareThreads + 1;
   config.step.batch = 1;
   EXPECT_TRUE(resolvePlan(config).cores.shared);
@@ -130,7 +130,7 @@ TEST(Plan, MemoryIsJudgedApartFromTheRest) {
 
 TEST(Plan, TheGuessOfTheLargestBatchIsASixteenthBelowWhatTheEstimateHasRoomFor) {
   for (const int64_t replicas : {1, 2}) {
-    Config config = tiny();
+    Config config = tinyConfig();
     config.network.model = "resnet20", config.placement.replicas = replicas, config.step.batch = Config::mostThatFits;
     const auto plan = resolvePlan(config);
     ASSERT_TRUE(plan.search);
@@ -147,7 +147,7 @@ TEST(Plan, TheGuessOfTheLargestBatchIsASixteenthBelowWhatTheEstimateHasRoomFor) 
 }
 
 TEST(Plan, ASearchEndsWhereTheImagesDo) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.input.data = tenImages(), config.step.batch = Config::mostThatFits;
   EXPECT_EQ(resolvePlan(config).search->most, 10);
   EXPECT_EQ(resolvePlan(config).search->bound, "--data has 10 images");
@@ -163,7 +163,7 @@ TEST(Plan, ASearchEndsWhereTheImagesDo) {
 }
 
 TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.step.batch = Config::mostThatFits;
   const auto plan = resolvePlan(config);
   EXPECT_NE(planText(plan).find(guessText(plan)), std::string::npos) << planText(plan);
@@ -172,7 +172,7 @@ TEST(Plan, TheTextSaysThatTheBatchIsAGuess) {
 }
 
 TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
-  auto config = tiny();
+  auto config = tinyConfig();
   EXPECT_EQ(resolvePlan(config).config.step.learningRate, find(models(), config.network.model, "model").learningRate);
   config.step.optimizer = "adam";
   EXPECT_EQ(resolvePlan(config).config.step.learningRate, 1e-3);
@@ -183,7 +183,7 @@ TEST(Plan, TheLearningRateIsTheOptimizersOrTheModels) {
 }
 
 TEST(Plan, DataGivesClassesAndInput) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.data = tenImages();
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.config.network.classes, 10);
@@ -192,7 +192,7 @@ TEST(Plan, DataGivesClassesAndInput) {
 }
 
 TEST(Plan, TheHeadGivesClassesAndLoss) {
-  auto config = tiny();
+  auto config = tinyConfig();
   EXPECT_EQ(resolvePlan(config).graph->loss().name, "softmax_cross_entropy");
   config.network.head = "14xsigmoid";
   const auto plan = resolvePlan(config);
@@ -204,7 +204,7 @@ TEST(Plan, TheHeadGivesClassesAndLoss) {
 }
 
 TEST(Plan, AHeadThatCannotBeIsRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.head = "14xsigmod";
   EXPECT_EQ(refusalOf(config), "unknown --head 'sigmod'; did you mean 'sigmoid'? valid: softmax, sigmoid");
   config.network.head = "1xsoftmax";
@@ -217,7 +217,7 @@ TEST(Plan, AHeadThatCannotBeIsRefused) {
 }
 
 TEST(Plan, DataThatDoesNotFitIsRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.data = tenImages();
   config.network.classes = 9;
   EXPECT_NE(refusalOf(config).find("has 10 classes"), std::string::npos);
@@ -228,7 +228,7 @@ TEST(Plan, DataThatDoesNotFitIsRefused) {
 }
 
 TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "resnet18";
   config.network.imageSize = 32;  // the last stage is 1 x 1
   config.step.batch = 1;
@@ -244,7 +244,7 @@ TEST(Plan, ABatchNormOfSingleValuesIsRefused) {
 }
 
 TEST(Plan, AServerWithoutVariablesIsRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "lenet5";
   config.exchange.strategy = "parameter_server";
   config.placement.oversubscribe = true;
@@ -256,7 +256,7 @@ TEST(Plan, AServerWithoutVariablesIsRefused) {
 }
 
 TEST(Plan, ABatchIsCutIntoEqualParts) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.batch = 12;
   config.step.accumulate = 5;
   EXPECT_NE(refusalOf(config).find("--accumulate=5"), std::string::npos);
@@ -268,7 +268,7 @@ TEST(Plan, ABatchIsCutIntoEqualParts) {
 }
 
 TEST(Plan, NothingToComputeAgainIsSaid) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.network.model = "alexnet";
   config.network.imageSize = 64;
   config.numerics.recompute = "norm";
@@ -276,14 +276,14 @@ TEST(Plan, NothingToComputeAgainIsSaid) {
 }
 
 TEST(Plan, BlocksOfChannelsNeedThePlannedExecutor) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.numerics.layout = "blocked";
   config.numerics.executor = "autograd";
   EXPECT_NE(refusalOf(config).find("--executor=planned"), std::string::npos);
 }
 
 TEST(Plan, WinogradNeedsThePlannedExecutor) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.numerics.convolution = "winograd";
   config.numerics.precision = "bf16";
   EXPECT_EQ(refusalOf(config), "");
@@ -296,7 +296,7 @@ TEST(Plan, WinogradNeedsThePlannedExecutor) {
 }
 
 TEST(Plan, GemmServesBf16Too) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.numerics.convolution = "gemm", config.numerics.precision = "bf16";
   EXPECT_EQ(refusalOf(config), "");
   config.numerics.layout = "nchw";
@@ -304,20 +304,20 @@ TEST(Plan, GemmServesBf16Too) {
 }
 
 TEST(Plan, MissingDataIsADataError) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.input.data = testing::TempDir() + "no_such_folder";
   EXPECT_THROW(resolvePlan(config), DataError);
 }
 
 TEST(Plan, GpusThatAreNotThereAreRefused) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.devices = "cuda:" + std::to_string(cudaDeviceCount() + 1);
   config.exchange.allReduce = "copy";
   EXPECT_NE(refusalOf(config).find(config.placement.devices), std::string::npos);
 }
 
 TEST(Plan, ADeviceOfTheCpuIsASetOfCores) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.devices = "cpu:1+3", config.placement.coresPerReplica = 1;
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.config.placement.replicas, 2);
@@ -334,7 +334,7 @@ TEST(Plan, ADeviceOfTheCpuIsASetOfCores) {
 }
 
 TEST(Plan, AForbiddenPointStillHasItsValuesResolved) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.exchange.strategy = "independent";
   config.exchange.overlap = "off";
   EXPECT_NE(refusalOf(config), "");
@@ -355,14 +355,14 @@ TEST(Plan, DeadlineFollowsTheAmountOfWork) {
 }
 
 TEST(Plan, TextShowsHowTheGpusAreConnected) {
-  auto plan = resolvePlan(tiny());
+  auto plan = resolvePlan(tinyConfig());
   EXPECT_TRUE(plan.gpuLinkLines.empty());
   plan.gpuLinkLines = {"cuda:0  X", "PCIe"};
   EXPECT_NE(planText(plan).find("\n           cuda:0  X\n           PCIe\nbatch"), std::string::npos) << planText(plan);
 }
 
 TEST(Plan, TextSaysWhatIsExchangedAfterBackward) {
-  auto config = tiny();
+  auto config = tinyConfig();
   for (const char* strategy : {"replicated", "parameter_server"}) {
     for (const char* overlap : {"on", "off"}) {
       config.exchange.strategy = strategy, config.exchange.overlap = overlap;
@@ -373,7 +373,7 @@ TEST(Plan, TextSaysWhatIsExchangedAfterBackward) {
 }
 
 TEST(Plan, TextHasOneLinePerFact) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.placement.replicas = 2;
   const auto plan = resolvePlan(config);
   const auto text = planText(plan);

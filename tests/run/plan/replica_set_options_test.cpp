@@ -21,7 +21,7 @@ def batches():
         yield (memoryview(bytes(4 * 32 * 3 * 32 * 32)).cast("f", (32, 3, 32, 32)),
                memoryview(bytes(8 * 32 * 14)).cast("d", (32, 14)))
 )";
-  Config config = tiny();
+  Config config = tinyConfig();
   config.placement.replicas = 1;
   config.step.batch = 32;
   config.network.head = "14xsigmoid";

@@ -9,7 +9,7 @@ namespace tandem {
 namespace {
 
 TEST(Shares, AGlobalBatchThatCannotBeSharedOutEvenlyIsSharedOutUnevenly) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.measurement.scaling = "strong";
   config.step.batch = 64, config.placement.replicas = 6;
   const auto plan = resolvePlan(config);
@@ -29,7 +29,7 @@ TEST(Shares, AGlobalBatchThatCannotBeSharedOutEvenlyIsSharedOutUnevenly) {
 }
 
 TEST(Shares, SharesHaveTheRatioOfSplit) {
-  auto config = tiny();
+  auto config = tinyConfig();
   config.step.batch = 8, config.placement.replicas = 2, config.step.split = "3:1";
   const auto plan = resolvePlan(config);
   EXPECT_EQ(plan.shares, (std::vector<int64_t>{12, 4}));

@@ -8,7 +8,7 @@ namespace tandem {
 namespace {
 
 Config trivial(int64_t replicas) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.placement.replicas = replicas;
   return config;
 }

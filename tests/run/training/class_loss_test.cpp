@@ -15,7 +15,7 @@ void expectPart(const std::string& text, const std::string& part) {
 }
 
 TEST(ClassLoss, IsRefusedWhereTheHeadHasAnother) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.step.loss = "bce";
   EXPECT_EQ(refusalOf(config), "");
   config.network.head = "softmax";
@@ -34,7 +34,7 @@ TEST(ClassLoss, IsRefusedWhereTheHeadHasAnother) {
 }
 
 TEST(ClassLoss, AThresholdIsForOneThatReadsIt) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.step.bceThreshold = 0.2;
   EXPECT_EQ(refusalOf(config),
             "--bce-threshold=0.2 does nothing with softmax_cross_entropy, the loss of this network; only --loss=bce "

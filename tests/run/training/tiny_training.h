@@ -25,7 +25,7 @@ class TinyTraining : public testing::Test {
   }
 
   Config config(double epochs = 3) const {
-    Config config = tiny();
+    Config config = tinyConfig();
     config.input.data = (folder_ / "data").string();
     config.training.epochs = epochs;
     config.step.learningRate = 0.01;

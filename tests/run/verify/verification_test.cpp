@@ -23,7 +23,7 @@ struct AfterTheWindow {
 constexpr int64_t plenty = int64_t{1} << 40;
 
 TEST(WhyNotVerified, AutoComparesWhereItTakesATenthOfThePointsRepeats) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.measurement.repeats = 4, config.measurement.verify = "auto";
   const AfterTheWindow run(config);
   const double expected = expectedVerifySeconds(run.point(0.5, 0));
@@ -36,7 +36,7 @@ TEST(WhyNotVerified, AutoComparesWhereItTakesATenthOfThePointsRepeats) {
 }
 
 TEST(WhyNotVerified, MoreReplicasAnd16BitsCostMore) {
-  Config config = tiny();
+  Config config = tinyConfig();
   const double one = expectedVerifySeconds(AfterTheWindow(config).point(1, 0));
   config.placement.replicas = 2;
   const double two = expectedVerifySeconds(AfterTheWindow(config).point(1, 0));
@@ -46,32 +46,32 @@ TEST(WhyNotVerified, MoreReplicasAnd16BitsCostMore) {
 }
 
 TEST(WhyNotVerified, TheReferenceMustFitIntoMemory) {
-  const AfterTheWindow run(tiny());
+  const AfterTheWindow run(tinyConfig());
   const int64_t needed = verifyBytes(run.point(0, 1));
   EXPECT_GT(needed, 6 * 8 * run.plan.parameters);
   EXPECT_EQ(whyNotVerified(run.point(0, 1), needed + (int64_t{1} << 30)), "");
   const std::string reason = whyNotVerified(run.point(0, 1), needed / 2);
   EXPECT_TRUE(reason.starts_with("the fp64 reference needs about ")) << reason;
-  Config larger = tiny();
+  Config larger = tinyConfig();
   larger.step.batch = 8;
   EXPECT_GT(verifyBytes(AfterTheWindow(larger).point(0, 1)), needed);
 }
 
 TEST(WhyNotVerified, WhatTrainsNoCommonNetworkIsNotCompared) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.measurement.verify = "on";
   config.exchange.strategy = "independent";
   EXPECT_EQ(whyNotVerified(AfterTheWindow(config).point(0, 1), plenty), "") << "one replica trains as any other";
   config.placement.replicas = 2;
   EXPECT_EQ(whyNotVerified(AfterTheWindow(config).point(0, 1), plenty),
             "replicas that exchange nothing train no common network");
-  config = tiny();
+  config = tinyConfig();
   config.step.forwardOnly = true;
   EXPECT_EQ(whyNotVerified(AfterTheWindow(config).point(0, 1), plenty), "--forward-only trains nothing");
 }
 
 Config verified(const char* model) {
-  Config config = tiny();
+  Config config = tinyConfig();
   config.network.model = model;
   config.measurement.verify = "on";
   config.measurement.warmup = "1", config.measurement.steps = 2;

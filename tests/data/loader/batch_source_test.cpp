@@ -3,9 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 #include "base/catalog.h"
 #include "data/loader/batch_maker.h"
@@ -145,16 +147,21 @@ int64_t threadsNow() {
 }
 
 TEST_F(SourceTest, QueueEndsItsThreadsWhileFullOrUnused) {
-  row("queue").make(options(3, 1));  // what libtorch starts once is there now
-  const int64_t before = threadsNow();
+  row("queue").make(options(3, 1));     // what libtorch starts once is there now
+  const int64_t before = threadsNow();  // with threads of that queue that are still ending
   for (int i = 0; i < 20; ++i) {
     const auto unused = row("queue").make(options(3, 1));
     const auto used = row("queue").make(options(2, 2));
     Batch batch;
     EXPECT_TRUE(used->next(batch));
-    EXPECT_GE(threadsNow(), before + 5);
+    EXPECT_GE(threadsNow(), 1 + 3 + 2);
   }
-  EXPECT_EQ(threadsNow(), before);
+  // The kernel lists a thread for a moment after it was joined.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (threadsNow() > before && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(threadsNow(), before);
 }
 
 TEST_F(SourceTest, AProducersFailureReachesNextInItsOrder) {

@@ -75,6 +75,7 @@ void addRows(const Peaks& peaks) {
   addPeakRows(peaks);
   addNormActRows(peaks);
   addChannelGateRows(peaks);
+  addTransformerRows(peaks);
   addSgdRows(peaks);
   addAdamRows(peaks);
   addRmspropRows(peaks);

@@ -85,5 +85,6 @@ void addNormalizeRows(const Peaks& peaks);
 void addSumRows(const Peaks& peaks);
 void addConvolutionRows(const Peaks& peaks);
 void addChannelGateRows(const Peaks& peaks);
+void addTransformerRows(const Peaks& peaks);
 
 }  // namespace tandem::bench

@@ -14,8 +14,9 @@
 #include "executor/executor.h"
 #include "executor/planned_convolution.h"
 #include "executor/planned_gate.h"
+#include "executor/planned_linear.h"
+#include "executor/planned_transformer.h"
 #include "graph/operation.h"
-#include "kernels/conv/convolution.h"
 #include "kernels/norm/aten_activation.h"
 #include "kernels/norm/norm_act.h"
 #include "kernels/pool/max_pool.h"
@@ -45,50 +46,6 @@ class Bound : public PlannedOperation {
 
  private:
   AtenOp call_;
-};
-
-/// A matrix product. If the processor has no bf16 products, bf16 is computed in fp32 and rounded once, as in
-/// convolutions: ATen's own bf16 sums take minutes there.
-class Linear final : public Bound {
- public:
-  explicit Linear(const PlannedBinding& binding)
-      : Bound(binding),
-        widens_(binding.weight.is_cpu() && binding.weight.scalar_type() == at::kBFloat16 && convolutionsWidenBf16()) {}
-
-  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    const at::Tensor input = rows(inputs[0]);
-    at::Tensor output = at::linear(wide(input), wide(b_.weight), wide(b_.bias)).to(input.scalar_type());
-    if (mode.gradients) keep(inputs, output);
-    return output;
-  }
-
-  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override {
-    shape_ = inputs[0].sizes().vec();
-    input_ = rows(inputs[0]);
-  }
-
-  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    const at::Tensor gradient = addGradients(std::move(outputGradients));
-    if (widens_) {
-      b_.weightGradient.copy_(at::mm(wide(gradient).t(), wide(input_)));
-    } else {
-      at::mm_out(b_.weightGradient, gradient.t(), input_);
-    }
-    if (b_.bias.defined()) at::sum_out(b_.biasGradient, gradient, at::IntArrayRef{0});
-    input_.reset();
-    if (!b_.wantsGradient[0]) return {at::Tensor()};
-    return {at::mm(wide(gradient), wide(b_.weight)).to(gradient.scalar_type()).view(shape_)};
-  }
-
- private:
-  at::Tensor wide(const at::Tensor& tensor) const {
-    return widens_ && tensor.defined() ? tensor.to(at::kFloat) : tensor;
-  }
-  static at::Tensor rows(const at::Tensor& input) { return input.dim() == 2 ? input : input.flatten(1); }
-
-  const bool widens_;
-  at::Tensor input_;
-  std::vector<int64_t> shape_;
 };
 
 class BatchNorm final : public Bound {
@@ -166,7 +123,6 @@ at::Tensor gradientOf(const at::Tensor& dy, const at::Tensor& value) {
 }
 at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return at::sigmoid_backward(dy, y); }
 at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::tanh_backward(dy, y); }
-at::Tensor geluGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x); }
 at::Tensor geluTanhGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x, "tanh"); }
 
 /// An element-wise function whose derivative follows from one tensor: its output or its input.
@@ -335,14 +291,17 @@ struct Row {
 
 constexpr std::array rows{
     Row{"conv", makePlannedConvolution, {.input = true}},
-    Row{"linear", make<Linear>, {.input = true}, true},
+    Row{"linear", makePlannedLinear, {.input = true}, true},
+    Row{"channel_linear", makePlannedChannelLinear, {.input = true}, true},
     Row{"batch_norm", make<BatchNorm>, {.input = true}},
+    Row{"layer_norm", makePlannedLayerNorm, {.input = true}},
+    Row{"layer_scale", makePlannedLayerScale, {.input = true}},
     Row{"relu", make<Activated<gradientOf<Activation::relu>, true>>, {.output = true}},
     Row{"relu6", make<Activated<gradientOf<Activation::relu6>, true>>, {.output = true}},
     Row{"sigmoid", make<Activated<sigmoidGradient, true>>, {.output = true}},
     Row{"tanh", make<Activated<tanhGradient, true>>, {.output = true}},
     Row{"silu", make<Activated<gradientOf<Activation::silu>, false>>, {.input = true}},
-    Row{"gelu", make<Activated<geluGradient, false>>, {.input = true}},
+    Row{"gelu", makePlannedGelu, {.input = true}},
     Row{"gelu_tanh", make<Activated<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},

@@ -1,5 +1,5 @@
-// Batch-norm [+ residual] + ReLU in training, forward and backward: the kernel, and the ATen operations that autograd
-// would run (its oracle). Minimum traffic, in tensors of the size of x:
+// Batch-norm [+ residual] + an activation in training, forward and backward: the kernel, and the ATen operations that
+// autograd would run (its oracle). Minimum traffic, in tensors of the size of x:
 //
 //   forward            statistics read x; then x is read, y written                             3
 //     with residual    ... and the residual read                                                4
@@ -24,12 +24,12 @@ const char* nameOf(By by) { return by == By::kernel ? "kernel" : "aten"; }
 
 /// The tensors of one operation.
 struct NormAct {
-  NormAct(const Activation& shape, at::ScalarType type, bool hasResidual)
+  NormAct(const Activation& shape, at::ScalarType type, bool hasResidual, tandem::Activation activation)
       : x(randomImages(shape, type)),
         outputGradient(randomImages(shape, type)),
         parameters{at::rand({shape.channels}) + 0.5, at::randn({shape.channels}), at::zeros({shape.channels}),
                    at::ones({shape.channels})} {
-    options.activation = tandem::Activation::relu;
+    options.activation = activation;
     if (hasResidual) residual = randomImages(shape, type);
   }
 
@@ -57,13 +57,13 @@ Call backwardCall(const std::shared_ptr<NormAct>& operation, By by) {
   return [=] { operation->backward(by); };
 }
 
-void addRows(const Activation& shape, bool hasResidual, const Peaks& peaks) {
-  const char* const residual = hasResidual ? "_residual" : "";
+void addRows(const Activation& shape, bool hasResidual, tandem::Activation activation, const Peaks& peaks) {
+  const std::string what = concat(operationOf(activation), hasResidual ? "_residual" : "");
   for (const at::ScalarType type : elementTypes) {
-    const auto make = [=] { return std::make_shared<NormAct>(shape, type, hasResidual); };
+    const auto make = [=] { return std::make_shared<NormAct>(shape, type, hasResidual, activation); };
     const double tensor = static_cast<double>(shape.count() * bytesOf(type));
     const auto name = [&](const char* direction, By by) {
-      return concat("norm_act_", direction, residual, "/", shape.name(), "/", bench::nameOf(type), "/", nameOf(by));
+      return concat("norm_", what, "_", direction, "/", shape.name(), "/", bench::nameOf(type), "/", nameOf(by));
     };
     for (const By by : {By::kernel, By::aten}) {
       addByteRow(name("forward", by), peaks, (hasResidual ? 4 : 3) * tensor, [=] { return forwardCall(make(), by); });
@@ -77,8 +77,10 @@ void addRows(const Activation& shape, bool hasResidual, const Peaks& peaks) {
 }  // namespace
 
 void addNormActRows(const Peaks& peaks) {
-  for (const Activation& shape : plainActivations) addRows(shape, false, peaks);
-  for (const Activation& shape : residualActivations) addRows(shape, true, peaks);
+  for (const Activation& shape : plainActivations) addRows(shape, false, tandem::Activation::relu, peaks);
+  for (const Activation& shape : residualActivations) addRows(shape, true, tandem::Activation::relu, peaks);
+  addRows({"efficientnet_b0", 16, 144, 56, 56}, false, tandem::Activation::silu, peaks);
+  addRows({"mobilenet_v2", 16, 144, 56, 56}, false, tandem::Activation::relu6, peaks);
 }
 
 }  // namespace tandem::bench

@@ -1,7 +1,7 @@
 #include <type_traits>
 
 #include "kernels/norm/norm_act_kernel.h"
-#include "kernels/simd/exponential.h"
+#include "kernels/simd/elementary.h"
 #include "kernels/simd/vector.h"
 
 namespace tandem {
@@ -47,8 +47,8 @@ TANDEM_INLINE void statistics(const NormStatisticsArguments& a, int64_t first, i
   for (; row < last; ++row) mergeRows<1>(x + row * a.columns, a.columns, row - first, mean, squares);
 }
 
-// One function for forward and backward: a recomputed mask must equal that of the output to the last bit. (This file is
-// compiled without contraction to fused multiply-adds.)
+// One function for forward and backward: a recomputed mask must equal that of the output to the last bit. The product
+// has no other use than the sum; so the compiler fuses them everywhere, or where there is no FMA, nowhere.
 template <class V>
 TANDEM_INLINE V normalised(V x, V factor, V offset) {
   return x * factor + offset;
@@ -56,11 +56,6 @@ TANDEM_INLINE V normalised(V x, V factor, V offset) {
 
 template <Activation value>
 using Constant = std::integral_constant<Activation, value>;
-
-template <class V>
-TANDEM_INLINE V sigmoid(V z) {
-  return 1.0F / (1.0F + exponential(-z));
-}
 
 /// z below 0 is 0, above 6 it is 6; NaN stays NaN.
 template <class V>

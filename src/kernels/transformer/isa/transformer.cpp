@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "kernels/simd/exponential.h"
+#include "kernels/simd/elementary.h"
 #include "kernels/simd/vector.h"
 #include "kernels/transformer/transformer_kernel.h"
 

@@ -38,4 +38,21 @@ TANDEM_INLINE V exponential(V x) {
   return sum * __builtin_bit_cast(V, power);
 }
 
+/// 1 / x within 3e-7 of itself, for x from 1 to 2^125: Newton's method. Its first guess negates the exponent; the
+/// number makes the guess's error least. An AVX-512 division keeps its unit busy for 16 cycles. NaN stays NaN.
+template <class V>
+TANDEM_INLINE V reciprocal(V x) {
+  using Words = typename vector_detail::WordsOf<V>::Type;
+  V result = __builtin_bit_cast(V, 0x7EF311C3U - __builtin_bit_cast(Words, x));
+  for (int step = 0; step < 3; ++step) result += result * (1.0F - x * result);
+  return result;
+}
+
+/// 1 / (1 + e^-x) within 5e-7 of itself; below -80 the value there. NaN stays NaN.
+template <class V>
+TANDEM_INLINE V sigmoid(V x) {
+  x = x < -80.0F ? V{} - 80.0F : x;  // reciprocal()'s limit
+  return reciprocal(1.0F + exponential(-x));
+}
+
 }  // namespace tandem

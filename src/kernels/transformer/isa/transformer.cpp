@@ -7,7 +7,6 @@
 namespace tandem {
 namespace {
 
-TANDEM_INLINE float sumOf(float value) { return value; }
 TANDEM_INLINE float sumOf(Floats value) {
   float sum = 0;
   for (int lane = 0; lane < lanes; ++lane) sum += value[lane];
@@ -77,22 +76,17 @@ TANDEM_INLINE void gradientOfRows(const LayerNormGradientArguments& a, int64_t f
     const float mean = a.mean[first + row], factor = a.inverseDeviation[first + row];
     const float share = factor / static_cast<float>(columns);
     const int64_t at = row * columns;
-    Floats products{};
-    float productsRest = 0;
-    const float sum = sumOverColumns(columns, [&](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+    const float sum = sumOverColumns(columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
       using V = decltype(kind);
-      const V g = load<V>(gradient + at + column) * load<V>(scale + column);
-      const V product = g * (load<V>(x + at + column) - mean);
-      if constexpr (lanesOf<V> == 1) {
-        productsRest += product;
-      } else {
-        products += product;
-      }
-      return g;
+      return load<V>(gradient + at + column) * load<V>(scale + column);
+    });
+    const float product = sumOverColumns(columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+      using V = decltype(kind);
+      return load<V>(gradient + at + column) * load<V>(scale + column) * (load<V>(x + at + column) - mean);
     });
     means[row] = mean, factors[row] = factor;
     offsets[row] = share * sum;
-    slopes[row] = share * factor * factor * (sumOf(products) + productsRest);
+    slopes[row] = share * factor * factor * product;
   }
   overColumns(columns, [&](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
     using V = decltype(kind);

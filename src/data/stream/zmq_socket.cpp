@@ -1,6 +1,8 @@
 #include "data/stream/zmq_socket.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -28,6 +32,7 @@ constexpr int silenceSeconds = 2, probeSeconds = 2, probes = 3;
 constexpr size_t keyCharacters = 40;                           // Z85 of 32 bytes
 constexpr const char* gateAddress = "inproc://zeromq.zap.01";  // of RFC 27 (ZAP)
 constexpr const char* stopAddress = "inproc://tandem.gate.stop";
+constexpr const char* eventAddress = "inproc://tandem.connections";
 
 bool isLoopback(std::string_view host) { return host.starts_with("127.") || host == "localhost" || host == "[::1]"; }
 
@@ -122,6 +127,48 @@ class ZmqSocket::Gate {
   std::thread thread_;
 };
 
+/// The connections of a socket, by ZeroMQ's events.
+class ZmqSocket::Connections {
+ public:
+  Connections(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
+    zmq_socket_monitor(socket.handle(), eventAddress,
+                       ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED);
+    events_.connect(eventAddress);
+  }
+
+  /// Takes the events so far. ZeroMQ waits if a thousand were not taken.
+  void update() {
+    zmq::message_t event, address;
+    while (events_.recv(event, zmq::recv_flags::dontwait) && events_.recv(address)) {
+      uint16_t kind = 0;
+      int32_t file = 0;  // of the connection
+      check(event.size() == sizeof(kind) + sizeof(file), "an event of ZeroMQ is a kind and a value");
+      std::memcpy(&kind, event.data(), sizeof(kind));
+      std::memcpy(&file, event.data<char>() + sizeof(kind), sizeof(file));
+      if (kind == ZMQ_EVENT_CONNECTED || kind == ZMQ_EVENT_ACCEPTED) {
+        open_.insert(file);
+      } else {
+        open_.erase(file);
+      }
+    }
+  }
+
+  /// Bytes on their way: of ipc, those that no receiver has read.
+  int64_t unread() {
+    update();
+    int64_t sum = 0;
+    for (const int file : open_) {
+      int bytes = 0;
+      if (ioctl(file, SIOCOUTQ, &bytes) == 0) sum += bytes;
+    }
+    return sum;
+  }
+
+ private:
+  zmq::socket_t events_;
+  std::set<int> open_;
+};
+
 void ZmqSocket::Held::add() {
   const MutexLock lock(mutex_);
   ++count_;
@@ -180,6 +227,7 @@ ZmqSocket::ZmqSocket(const ZmqOptions& options)
         socket_.set(zmq::sockopt::curve_secretkey, key("server.secret"));
       }
     }
+    if (options.type == zmq::socket_type::push) connections_ = std::make_unique<Connections>(context_, socket_);
     if (options.connects) {
       socket_.connect(options.address);
     } else {
@@ -216,11 +264,25 @@ void ZmqSocket::send(std::vector<uint8_t> bytes) {
       own.get());
   own.release();
   if (!socket_.send(message, zmq::send_flags::none)) refuseToWait();
+  if (connections_) connections_->update();
 }
 
 void ZmqSocket::drain() {
   while (const int64_t left = held_.count()) {
     if (!held_.waitForFewer(left, timeoutMs_)) refuseToWait();
+  }
+  if (!connections_) return;
+  // A receiver whose queue is full loses what it has not read when an ipc connection ends (libzmq 4.3). ZeroMQ lets go
+  // of a small message just before it writes it; hence the wait before the first look.
+  constexpr std::chrono::milliseconds pause(5);
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (auto since = std::chrono::steady_clock::now();;) {
+    std::this_thread::sleep_for(pause);
+    const int64_t left = connections_->unread();
+    if (left == 0) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (left < least) least = left, since = now;
+    if (timeoutMs_ >= 0 && now - since > std::chrono::milliseconds(timeoutMs_)) refuseToWait();
   }
 }
 

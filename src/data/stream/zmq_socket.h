@@ -34,12 +34,13 @@ class ZmqSocket {
 
   /// Sends a message. While `waiting` messages wait, it waits. Throws PeerError if nobody takes one for the timeout.
   void send(std::vector<uint8_t> bytes);
-  /// Waits until the last message has left, as for send(). An end without it waits as long,
-  /// but loses without a word what is left then.
+  /// Waits until the last message has left and receivers have read it, as for send(). An end without it waits as long,
+  /// but loses without a word what is left or unread then.
   void drain();
 
  private:
   class Gate;
+  class Connections;
 
   /// Counts the messages that ZeroMQ holds. Its thread frees them, some when the context ends.
   class Held {
@@ -63,8 +64,9 @@ class ZmqSocket {
   int64_t sent_ = 0;
   Held held_;  // ends after the context
   zmq::context_t context_;
-  std::unique_ptr<Gate> gate_;  // lets clients in; null: all of this host, or of the address
-  zmq::socket_t socket_;        // closed first
+  std::unique_ptr<Gate> gate_;                // lets clients in; null: all of this host, or of the address
+  zmq::socket_t socket_;                      // closed before them
+  std::unique_ptr<Connections> connections_;  // of a socket that sends
 };
 
 /// Writes the keys of an encrypted connection (CURVE) to a new folder. One who waits needs server.secret and

@@ -262,7 +262,7 @@ void ZmqSocket::send(std::vector<uint8_t> bytes) {
         freed->held.remove();
       },
       own.get());
-  own.release();
+  (void)own.release();  // freed by ZeroMQ
   if (!socket_.send(message, zmq::send_flags::none)) refuseToWait();
   if (connections_) connections_->update();
 }

@@ -68,12 +68,16 @@ at::Tensor layerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Ten
   const at::Tensor factors = numbers(scale), offsets = numbers(shift);
   at::Tensor y = at::empty_like(x);
   saved = {at::empty({chunks.rows}, at::kFloat), at::empty({chunks.rows}, at::kFloat)};
-  const LayerNormArguments arguments{elementOf(x, "layerNorm"), chunks.columns, x.const_data_ptr(),
-                                     factors.const_data_ptr<float>(), offsets.const_data_ptr<float>()};
-  chunks.overAll([&, to = y.data_ptr(), mean = saved.mean.data_ptr<float>(),
-                  inverse = saved.inverseDeviation.data_ptr<float>()](int64_t, int64_t first, int64_t last) {
-    kernels().layerNorm(arguments, static_cast<float>(epsilon), first, last, to, mean, inverse);
-  });
+  const LayerNormArguments arguments{.type = elementOf(x, "layerNorm"),
+                                     .columns = chunks.columns,
+                                     .x = x.const_data_ptr(),
+                                     .scale = factors.const_data_ptr<float>(),
+                                     .shift = offsets.const_data_ptr<float>(),
+                                     .epsilon = static_cast<float>(epsilon),
+                                     .y = y.data_ptr(),
+                                     .mean = saved.mean.data_ptr<float>(),
+                                     .inverseDeviation = saved.inverseDeviation.data_ptr<float>()};
+  chunks.overAll([&](int64_t, int64_t first, int64_t last) { kernels().layerNorm(arguments, first, last); });
   return y;
 }
 
@@ -90,12 +94,14 @@ LayerNormGradients layerNormBackward(at::Tensor gradient, const at::Tensor& x, c
   gradient = gradient.contiguous(channelsLast);
   const at::Tensor factors = numbers(scale);
   at::Tensor dx = memoryFor(x, gradient), sums = at::empty({2, chunks.count, chunks.columns}, at::kFloat);
-  const LayerNormGradientArguments arguments{
-      {elementOf(x, "layerNormBackward"), chunks.columns, x.const_data_ptr(), factors.const_data_ptr<float>(), nullptr},
-      saved.mean.const_data_ptr<float>(),
-      saved.inverseDeviation.const_data_ptr<float>(),
-      gradient.const_data_ptr(),
-      dx.data_ptr()};
+  const LayerNormGradientArguments arguments{.type = elementOf(x, "layerNormBackward"),
+                                             .columns = chunks.columns,
+                                             .x = x.const_data_ptr(),
+                                             .scale = factors.const_data_ptr<float>(),
+                                             .mean = saved.mean.const_data_ptr<float>(),
+                                             .inverseDeviation = saved.inverseDeviation.const_data_ptr<float>(),
+                                             .gradient = gradient.const_data_ptr(),
+                                             .dx = dx.data_ptr()};
   chunks.overAll([&, ofScale = sums.data_ptr<float>(), ofShift = sums[1].data_ptr<float>()](
                      int64_t chunk, int64_t first, int64_t last) {
     const int64_t at = chunk * chunks.columns;

@@ -13,10 +13,16 @@ struct LayerNormArguments {
   int64_t columns;
   const void* x;
   const float *scale, *shift;  ///< per column
+  float epsilon;
+  void* y;
+  float *mean, *inverseDeviation;  ///< per pixel: written
 };
 
 struct LayerNormGradientArguments {
-  LayerNormArguments forward;  ///< shift is not read
+  Element type;
+  int64_t columns;
+  const void* x;
+  const float* scale;
   const float *mean, *inverseDeviation;
   const void* gradient;
   void* dx;  ///< may be gradient
@@ -25,8 +31,7 @@ struct LayerNormGradientArguments {
 /// The functions of isa/transformer.cpp for one instruction set.
 struct TransformerKernels {
   /// Computes y of rows [first, last), and their means and 1 / sqrt(variance + epsilon).
-  void (*layerNorm)(const LayerNormArguments& arguments, float epsilon, int64_t first, int64_t last, void* y,
-                    float* mean, float* inverseDeviation);
+  void (*layerNorm)(const LayerNormArguments& arguments, int64_t first, int64_t last);
 
   /// Computes dx of rows [first, last), and sums the gradients of scale and shift over them.
   void (*layerNormGradient)(const LayerNormGradientArguments& arguments, int64_t first, int64_t last, float* scaleSum,

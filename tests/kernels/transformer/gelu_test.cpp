@@ -54,11 +54,9 @@ TEST_P(Gelu, OfViewsWithGapsIsAtens) {
 }
 
 TEST_P(Gelu, AGradientThatSomebodyHoldsStays) {
-  at::Tensor gradient = gradient_.clone();
-  const at::Tensor held = gradient;
-  const void* const there = gradient.data_ptr();
-  EXPECT_NE(geluBackward(gradient, x_).data_ptr(), there);
-  EXPECT_TRUE(at::equal(held, gradient_));
+  const at::Tensor before = gradient_.clone();
+  EXPECT_NE(geluBackward(gradient_, x_).data_ptr(), gradient_.data_ptr());
+  EXPECT_TRUE(at::equal(gradient_, before));
   at::Tensor free = gradient_.clone();
   const void* const freed = free.data_ptr();
   EXPECT_EQ(geluBackward(std::move(free), x_).data_ptr(), freed);

@@ -29,35 +29,30 @@ TANDEM_INLINE float sumOverColumns(int64_t columns, const Body& body) {
 }
 
 template <class T>
-TANDEM_INLINE void normaliseRow(const LayerNormArguments& a, float epsilon, const T* x, T* y, float& mean,
-                                float& inverseDeviation) {
+TANDEM_INLINE void normaliseRow(const LayerNormArguments& a, int64_t row) {
+  const T* const x = static_cast<const T*>(a.x) + row * a.columns;
+  T* const y = static_cast<T*>(a.y) + row * a.columns;
   const float share = 1.0F / static_cast<float>(a.columns);
-  const float centre = share * sumOverColumns(a.columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
-                         return load<decltype(kind)>(x + column);
-                       });
+  const float mean = share * sumOverColumns(a.columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
+                       return load<decltype(kind)>(x + column);
+                     });
   const float variance = share * sumOverColumns(a.columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
-                           const auto distance = load<decltype(kind)>(x + column) - centre;
+                           const auto distance = load<decltype(kind)>(x + column) - mean;
                            return distance * distance;
                          });
-  const float factor = 1.0F / std::sqrt(variance + epsilon);
+  const float factor = 1.0F / std::sqrt(variance + a.epsilon);
   const float *const scale = a.scale, *const shift = a.shift;
   overColumns(a.columns, [=](auto kind, int64_t column) TANDEM_INLINE_LAMBDA {
     using V = decltype(kind);
-    const V value = (load<V>(x + column) - centre) * factor;
+    const V value = (load<V>(x + column) - mean) * factor;
     store(y + column, value * load<V>(scale + column) + load<V>(shift + column));
   });
-  mean = centre, inverseDeviation = factor;
+  a.mean[row] = mean, a.inverseDeviation[row] = factor;
 }
 
-void layerNormOfRows(const LayerNormArguments& a, float epsilon, int64_t first, int64_t last, void* y, float* mean,
-                     float* inverseDeviation) {
+void layerNormOfRows(const LayerNormArguments& a, int64_t first, int64_t last) {
   withElement(a.type, [=](auto kind) TANDEM_INLINE_LAMBDA {
-    using T = decltype(kind);
-    for (int64_t row = first; row < last; ++row) {
-      const int64_t at = row * a.columns;
-      normaliseRow(a, epsilon, static_cast<const T*>(a.x) + at, static_cast<T*>(y) + at, mean[row],
-                   inverseDeviation[row]);
-    }
+    for (int64_t row = first; row < last; ++row) normaliseRow<decltype(kind)>(a, row);
   });
 }
 
@@ -66,11 +61,11 @@ void layerNormOfRows(const LayerNormArguments& a, float epsilon, int64_t first, 
 template <int rows, class T>
 TANDEM_INLINE void gradientOfRows(const LayerNormGradientArguments& a, int64_t first, float* scaleSum,
                                   float* shiftSum) {
-  const int64_t columns = a.forward.columns;
-  const T* const x = static_cast<const T*>(a.forward.x) + first * columns;
+  const int64_t columns = a.columns;
+  const T* const x = static_cast<const T*>(a.x) + first * columns;
   const T* const gradient = static_cast<const T*>(a.gradient) + first * columns;
   T* const dx = static_cast<T*>(a.dx) + first * columns;
-  const float* const scale = a.forward.scale;
+  const float* const scale = a.scale;
   float factors[rows], offsets[rows], slopes[rows], means[rows];  // of each row
   for (int row = 0; row < rows; ++row) {
     const float mean = a.mean[first + row], factor = a.inverseDeviation[first + row];
@@ -107,9 +102,9 @@ TANDEM_INLINE void gradientOfRows(const LayerNormGradientArguments& a, int64_t f
 void layerNormGradientOfRows(const LayerNormGradientArguments& a, int64_t first, int64_t last, float* scaleSum,
                              float* shiftSum) {
   constexpr int together = 4;
-  zero(scaleSum, a.forward.columns);
-  zero(shiftSum, a.forward.columns);
-  withElement(a.forward.type, [=](auto kind) TANDEM_INLINE_LAMBDA {
+  zero(scaleSum, a.columns);
+  zero(shiftSum, a.columns);
+  withElement(a.type, [=](auto kind) TANDEM_INLINE_LAMBDA {
     using T = decltype(kind);
     int64_t row = first;
     for (; row + together <= last; row += together) gradientOfRows<together, T>(a, row, scaleSum, shiftSum);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "kernels/tensor/pixels.h"
 #include "kernels/transformer/gelu.h"
 #include "kernels/transformer/layer_norm.h"
 #include "rows.h"
@@ -28,9 +29,8 @@ struct Case {
         scale(at::randn({shape.channels})),
         shift(at::randn({shape.channels})) {
     layerNorm(x, scale, shift, epsilon, saved);
-    atens = at::native_layer_norm(behind(x), {x.size(1)}, scale, shift, epsilon);
+    atens = at::native_layer_norm(channelsBehind(x), {x.size(1)}, scale, shift, epsilon);
   }
-  static at::Tensor behind(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
 
   at::Tensor x, gradient, scale, shift;
   LayerNormSaved saved;
@@ -50,12 +50,12 @@ constexpr Row layerNormForward{
       LayerNormSaved saved;
       layerNorm(c.x, c.scale, c.shift, epsilon, saved);
     },
-    [](const Case& c) { at::layer_norm(Case::behind(c.x), {c.x.size(1)}, c.scale, c.shift, epsilon); }};
+    [](const Case& c) { at::layer_norm(channelsBehind(c.x), {c.x.size(1)}, c.scale, c.shift, epsilon); }};
 constexpr Row layerNormGradient{
     "layer_norm_backward", 3, [](const Case& c) { layerNormBackward(c.gradient, c.x, c.scale, c.saved); },
     [](const Case& c) {
-      at::native_layer_norm_backward(Case::behind(c.gradient), Case::behind(c.x), {c.x.size(1)}, std::get<1>(c.atens),
-                                     std::get<2>(c.atens), c.scale, c.shift, {true, true, true});
+      at::native_layer_norm_backward(channelsBehind(c.gradient), channelsBehind(c.x), {c.x.size(1)},
+                                     std::get<1>(c.atens), std::get<2>(c.atens), c.scale, c.shift, {true, true, true});
     }};
 constexpr Row geluRow{"gelu", 2, [](const Case& c) { geluForward(c.x); }, [](const Case& c) { at::gelu(c.x); }};
 constexpr Row geluGradient{"gelu_backward", 3, [](const Case& c) { geluBackward(c.gradient, c.x); },

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "executor/joined_batch_norm.h"
+#include "kernels/tensor/pixels.h"
 
 namespace tandem {
 namespace {
@@ -121,10 +122,6 @@ at::Tensor tanh(OperationArguments& a) { return at::tanh(a.inputs[0]); }
 at::Tensor rescale(OperationArguments& a) { return a.inputs[0] * a.attributes.alpha; }
 
 at::Tensor layerScale(OperationArguments& a) { return a.inputs[0] * a.weight; }
-
-// To [N, H, W, C] and back, as views.
-at::Tensor channelsBehind(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
-at::Tensor channelsBefore(const at::Tensor& x) { return x.permute({0, 3, 1, 2}); }
 
 at::Tensor channelLinear(OperationArguments& a) {
   return channelsBefore(at::linear(channelsBehind(a.inputs[0]), a.weight, a.bias));

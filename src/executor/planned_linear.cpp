@@ -7,6 +7,7 @@
 
 #include "kernels/conv/convolution.h"
 #include "kernels/norm/norm_act.h"
+#include "kernels/tensor/pixels.h"
 
 namespace tandem {
 namespace {
@@ -20,9 +21,9 @@ struct OfImages {
 
 /// The channels of a pixel.
 struct OfPixels {
-  static at::Tensor rows(const at::Tensor& value) { return value.permute({0, 2, 3, 1}).reshape({-1, value.size(1)}); }
+  static at::Tensor rows(const at::Tensor& value) { return channelsBehind(value).reshape({-1, value.size(1)}); }
   static at::Tensor value(const at::Tensor& rows, at::IntArrayRef sizes) {
-    return rows.view({sizes[0], sizes[2], sizes[3], rows.size(1)}).permute({0, 3, 1, 2});
+    return channelsBefore(rows.view({sizes[0], sizes[2], sizes[3], rows.size(1)}));
   }
   static at::Tensor inputGradient(const at::Tensor& rows, at::IntArrayRef sizes) { return value(rows, sizes); }
 };

@@ -20,6 +20,7 @@
 #include "kernels/norm/aten_activation.h"
 #include "kernels/norm/norm_act.h"
 #include "kernels/pool/max_pool.h"
+#include "kernels/transformer/gelu.h"
 
 namespace tandem {
 namespace {
@@ -125,14 +126,15 @@ at::Tensor sigmoidGradient(const at::Tensor& dy, const at::Tensor& y) { return a
 at::Tensor tanhGradient(const at::Tensor& dy, const at::Tensor& y) { return at::tanh_backward(dy, y); }
 at::Tensor geluTanhGradient(const at::Tensor& dy, const at::Tensor& x) { return at::gelu_backward(dy, x, "tanh"); }
 
-/// An element-wise function whose derivative follows from one tensor: its output or its input.
-template <auto gradientOf, bool readsOutput>
+/// An element-wise function whose derivative follows from one tensor: its output or its input. `kernel` computes it;
+/// null: the ATen call.
+template <auto gradientOf, bool readsOutput, at::Tensor (*kernel)(const at::Tensor&) = nullptr>
 class Activated final : public Bound {
  public:
   explicit Activated(const PlannedBinding& binding) : Bound(binding) {}
 
   at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    at::Tensor output = call(inputs, mode);
+    at::Tensor output = kernel != nullptr ? kernel(inputs[0]) : call(inputs, mode);
     if (mode.gradients) keep(inputs, output);
     return output;
   }
@@ -301,7 +303,7 @@ constexpr std::array rows{
     Row{"sigmoid", make<Activated<sigmoidGradient, true>>, {.output = true}},
     Row{"tanh", make<Activated<tanhGradient, true>>, {.output = true}},
     Row{"silu", make<Activated<gradientOf<Activation::silu>, false>>, {.input = true}},
-    Row{"gelu", makePlannedGelu, {.input = true}},
+    Row{"gelu", make<Activated<geluBackward, false, geluForward>>, {.input = true}},
     Row{"gelu_tanh", make<Activated<geluTanhGradient, false>>, {.input = true}},
     Row{"add", make<Add>, {}},
     Row{"concat", make<Concat>, {}},

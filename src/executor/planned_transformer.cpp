@@ -6,7 +6,6 @@
 
 #include "kernels/channel/channel_gate.h"
 #include "kernels/norm/norm_act.h"
-#include "kernels/transformer/gelu.h"
 #include "kernels/transformer/layer_norm.h"
 
 namespace tandem {
@@ -68,26 +67,6 @@ class LayerScale final : public PlannedOperation {
   at::Tensor input_;
 };
 
-class Gelu final : public PlannedOperation {
- public:
-  at::Tensor forward(std::span<const at::Tensor> inputs, PassMode mode) override {
-    at::Tensor output = geluForward(inputs[0]);
-    if (mode.gradients) keep(inputs, output);
-    return output;
-  }
-
-  void keep(std::span<const at::Tensor> inputs, const at::Tensor&) override { input_ = inputs[0]; }
-
-  std::vector<at::Tensor> backward(std::vector<at::Tensor> outputGradients) override {
-    at::Tensor gradient = geluBackward(addGradients(std::move(outputGradients)), input_);
-    input_.reset();
-    return {std::move(gradient)};
-  }
-
- private:
-  at::Tensor input_;
-};
-
 }  // namespace
 
 std::unique_ptr<PlannedOperation> makePlannedLayerNorm(const PlannedBinding& binding) {
@@ -97,7 +76,5 @@ std::unique_ptr<PlannedOperation> makePlannedLayerNorm(const PlannedBinding& bin
 std::unique_ptr<PlannedOperation> makePlannedLayerScale(const PlannedBinding& binding) {
   return std::make_unique<LayerScale>(binding);
 }
-
-std::unique_ptr<PlannedOperation> makePlannedGelu(const PlannedBinding&) { return std::make_unique<Gelu>(); }
 
 }  // namespace tandem

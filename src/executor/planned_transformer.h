@@ -9,6 +9,5 @@ namespace tandem {
 /// Operations of transformers and ConvNeXt (kernels/transformer).
 std::unique_ptr<PlannedOperation> makePlannedLayerNorm(const PlannedBinding& binding);
 std::unique_ptr<PlannedOperation> makePlannedLayerScale(const PlannedBinding& binding);
-std::unique_ptr<PlannedOperation> makePlannedGelu(const PlannedBinding& binding);
 
 }  // namespace tandem

@@ -131,8 +131,8 @@ class ZmqSocket::Gate {
 class ZmqSocket::Connections {
  public:
   Connections(zmq::context_t& context, zmq::socket_t& socket) : events_(context, zmq::socket_type::pair) {
-    zmq_socket_monitor(socket.handle(), eventAddress,
-                       ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED);
+    constexpr int kinds = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
+    if (zmq_socket_monitor(socket.handle(), eventAddress, kinds) != 0) throw zmq::error_t();
     events_.connect(eventAddress);
   }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernels/channel/channel_gate_kernel.h"
 #include "kernels/gpu/dispatch.h"
+#include "kernels/tensor/pixels.h"
 #include "kernels/tensor/reuse.h"
 
 namespace tandem {
@@ -15,10 +16,6 @@ constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 constexpr int64_t grainElements = 1 << 15;
 
 const ChannelKernels& kernels() { return isaKernels<ChannelKernels>(); }
-
-bool hasKernel(const at::Tensor& x) {
-  return x.is_cpu() && x.dim() == 4 && isElement(x.scalar_type()) && x.is_contiguous(channelsLast) && x.numel() > 0;
-}
 
 PixelRows rowsOf(const at::Tensor& x) { return {elementOf(x, "channels"), x.size(2) * x.size(3), x.size(1)}; }
 
@@ -55,7 +52,7 @@ at::Tensor gateNumbers(const at::Tensor& gate, const at::Tensor& x) {
 }  // namespace
 
 at::Tensor channelMeans(const at::Tensor& x) {
-  if (!hasKernel(x)) return at::adaptive_avg_pool2d(x, {1, 1});
+  if (!hasPixelRows(x)) return at::adaptive_avg_pool2d(x, {1, 1});
   const PixelRows rows = rowsOf(x);
   at::Tensor sums = numbersFor(x);
   auto* const to = sums.data_ptr<float>();
@@ -70,7 +67,7 @@ at::Tensor channelMeansBackward(const at::Tensor& gradient, at::IntArrayRef size
 at::Tensor channelProduct(const at::Tensor& x, const at::Tensor& gate) { return x * gate; }
 
 ChannelProductGradients channelProductBackward(at::Tensor gradient, const at::Tensor& x, const at::Tensor& gate) {
-  if (!hasKernel(x)) return {gradient * gate, (gradient * x).sum({2, 3}, /*keepdim=*/true)};
+  if (!hasPixelRows(x)) return {gradient * gate, (gradient * x).sum({2, 3}, /*keepdim=*/true)};
   gradient = gradient.contiguous(channelsLast);
   const PixelRows rows = rowsOf(x);
   const at::Tensor numbers = gateNumbers(gate, x);

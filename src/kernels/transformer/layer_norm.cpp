@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/gpu/dispatch.h"
+#include "kernels/tensor/pixels.h"
 #include "kernels/tensor/reuse.h"
 #include "kernels/transformer/transformer_kernel.h"
 
@@ -17,10 +18,6 @@ constexpr auto channelsLast = at::MemoryFormat::ChannelsLast;
 constexpr int64_t chunksAtMost = 64, grainElements = 1 << 14;
 
 const TransformerKernels& kernels() { return isaKernels<TransformerKernels>(); }
-
-bool hasKernel(const at::Tensor& x) {
-  return x.is_cpu() && x.dim() == 4 && isElement(x.scalar_type()) && x.is_contiguous(channelsLast) && x.numel() > 0;
-}
 
 /// The parameter in a type that ATen takes beside x: only its CPU kernels mix fp32 with 16-bit types.
 at::Tensor likeAtens(const at::Tensor& parameter, const at::Tensor& x) {
@@ -50,15 +47,11 @@ struct Chunks {
   int64_t columns, rows, perChunk, count;
 };
 
-// x with the channels of a pixel behind, and back, as views.
-at::Tensor channelsBehind(const at::Tensor& x) { return x.permute({0, 2, 3, 1}); }
-at::Tensor channelsBefore(const at::Tensor& x) { return x.permute({0, 3, 1, 2}); }
-
 }  // namespace
 
 at::Tensor layerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift, double epsilon,
                      LayerNormSaved& saved) {
-  if (!hasKernel(x)) {
+  if (!hasPixelRows(x)) {
     at::Tensor y;
     std::tie(y, saved.mean, saved.inverseDeviation) =
         at::native_layer_norm(channelsBehind(x), {x.size(1)}, likeAtens(scale, x), likeAtens(shift, x), epsilon);
@@ -83,7 +76,7 @@ at::Tensor layerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Ten
 
 LayerNormGradients layerNormBackward(at::Tensor gradient, const at::Tensor& x, const at::Tensor& scale,
                                      const LayerNormSaved& saved) {
-  if (!hasKernel(x)) {
+  if (!hasPixelRows(x)) {
     const at::Tensor wide = likeAtens(scale, x);
     auto [dx, ofScale, ofShift] =
         at::native_layer_norm_backward(channelsBehind(gradient), channelsBehind(x), {x.size(1)}, saved.mean,
